@@ -4,17 +4,17 @@ import type { Blobs } from '../job/codec/blobs.js';
 import type { ChangedJob, ChangeEvent } from '../job/queue-event.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
-import type { AuditStore } from '../store/audit/audit-store.js';
-import type { ContentStore } from '../store/content/content-store.js';
-import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
-import type { FlowStore } from '../store/flows/flow-store.js';
-import type { GroupStore } from '../store/groups/group-store.js';
-import type { LimitStore } from '../store/limits/limit-store.js';
-import type { MetricsStore } from '../store/metrics/metrics-store.js';
-import type { StepStore } from '../store/steps/step-store.js';
-import type { StatsStore } from '../store/stats/stats-store.js';
-import type { SubjectStore } from '../store/subjects/subject-store.js';
-import type { QueueStore } from '../store/topics/queue-store.js';
+import type { AuditStore } from '../store/features/audit/audit-store.js';
+import type { ContentStore } from '../store/features/content/content-store.js';
+import type { CallerTransaction, JobStore } from '../store/verbs/job-store.js';
+import type { FlowStore } from '../store/features/flows/flow-store.js';
+import type { GroupStore } from '../store/features/groups/group-store.js';
+import type { LimitStore } from '../store/features/limits/limit-store.js';
+import type { MetricsStore } from '../store/features/metrics/metrics-store.js';
+import type { StepStore } from '../store/features/steps/step-store.js';
+import type { StatsStore } from '../store/features/stats/stats-store.js';
+import type { SubjectStore } from '../store/features/subjects/subject-store.js';
+import type { QueueStore } from '../store/features/queues/queue-store.js';
 import type { OwnQueues } from './own-queues.js';
 
 export interface AdminParts {

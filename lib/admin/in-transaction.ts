@@ -3,7 +3,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { managerOf } from '../job/option-schema.js';
 import type { ReplayOptions } from '../job/replay-options.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { ADMIN_BATCH_SIZE, isJobIds, type JobSelection } from './job-selection.js';
 

@@ -1,6 +1,6 @@
 import { checkAndResolve, flag, option, type SchemaOf } from '../job/option-schema.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
-import type { SignalRecord } from '../store/steps/step-store.js';
+import type { SignalRecord } from '../store/features/steps/step-store.js';
 import type { AdminParts } from './admin-parts.js';
 
 /** Which signals to list. */

@@ -7,10 +7,10 @@ import type { QueueConfiguration } from '../job/settings/queue-configuration.js'
 import type { PageOptions } from '../job/page-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
 import type { WorkerRecord } from '../store/admin/admin-store.js';
-import type { QueueRecord, SubscriptionRecord } from '../store/topics/queue-store.js';
-import type { AuditFilter } from '../store/audit/audit-store.js';
-import type { RekeyCount } from '../store/content/content-store.js';
-import type { QueueStats } from '../store/stats/stats-store.js';
+import type { QueueRecord, SubscriptionRecord } from '../store/features/queues/queue-store.js';
+import type { AuditFilter } from '../store/features/audit/audit-store.js';
+import type { RekeyCount } from '../store/features/content/content-store.js';
+import type { QueueStats } from '../store/features/stats/stats-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';

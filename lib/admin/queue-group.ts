@@ -5,8 +5,8 @@ import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/g
 import { checkQueueName } from '../job/job-names.js';
 import { checkAndResolve, flag, oneOf, option, whole } from '../job/option-schema.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
-import type { AuditVerb, Change } from '../store/audit/audit-store.js';
-import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
+import type { AuditVerb, Change } from '../store/features/audit/audit-store.js';
+import type { GroupCounts, GroupRecord, GroupStatus } from '../store/features/groups/group-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
 import { requireQueue, takeCreate, type QueueLimitOptions } from './require-queue.js';

@@ -10,7 +10,7 @@ import {
   METRICS_STEPS,
   type MetricsRow,
   type MetricsStore,
-} from '../store/metrics/metrics-store.js';
+} from '../store/features/metrics/metrics-store.js';
 
 export type MetricsStep = 'minute' | 'hour' | 'day';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { Duration } from '../common/duration.js';
 import { isName, NAME_EXPECTED } from '../job/job-names.js';
 import { checkAndResolve, duration, kind, option, type SchemaOf } from '../job/option-schema.js';
-import type { LastSample, QueueStats, StatsSample, StatsStore } from '../store/stats/stats-store.js';
+import type { LastSample, QueueStats, StatsSample, StatsStore } from '../store/features/stats/stats-store.js';
 
 export interface StatsOptions {
   /** Only this queue. Default: all queues. */

@@ -1,6 +1,6 @@
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { RekeyCount } from '../store/content/content-store.js';
+import type { RekeyCount } from '../store/features/content/content-store.js';
 import type { AdminParts } from './admin-parts.js';
 
 /** Encodes stored content anew, batch by batch. */

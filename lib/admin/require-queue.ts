@@ -1,6 +1,6 @@
 import { InvalidOptionsError, QueueNotFoundError } from '../job/errors.js';
 import { flag, option, requireOptions } from '../job/option-schema.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
 import type { ChangeOptions, OwnTransaction } from './in-transaction.js';
 

@@ -11,8 +11,8 @@ import {
   type AuditRecord,
   type AuditVerb,
   type Change,
-} from '../store/audit/audit-store.js';
-import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
+} from '../store/features/audit/audit-store.js';
+import type { CallerTransaction, JobStore } from '../store/verbs/job-store.js';
 
 /** Receives each change of an administrator in this process. */
 export type AuditHook = (entry: AuditRecord) => unknown;

@@ -1,7 +1,7 @@
 import { notFound } from '../dashboard/error-status.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import type { JobRecord } from '../job/job.js';
-import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
+import type { ScheduleRecord } from '../store/features/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
 import type { BoardVerb } from './board-verbs.js';
 

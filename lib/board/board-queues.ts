@@ -1,6 +1,6 @@
 import type { QueueAdmin } from '../admin/queue-admin.js';
-import type { QueueRecord } from '../store/topics/queue-store.js';
-import type { QueueStats } from '../store/stats/stats-store.js';
+import type { QueueRecord } from '../store/features/queues/queue-store.js';
+import type { QueueStats } from '../store/features/stats/stats-store.js';
 import type { BoardAccess } from './board-access.js';
 import type { BoardVerb } from './board-verbs.js';
 

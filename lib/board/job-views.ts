@@ -1,5 +1,5 @@
 import type { JobRecord } from '../job/job.js';
-import type { AssignedJobRecord } from '../store/people/consumer-store.js';
+import type { AssignedJobRecord } from '../store/features/people/consumer-store.js';
 import type { RedactContext, Redactor, ShownValue } from '../dashboard/redactor.js';
 import { contextOf, shownError, shownStack } from '../dashboard/shown-error.js';
 

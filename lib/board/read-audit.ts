@@ -1,5 +1,5 @@
 import { isOptions } from '../job/expectation.js';
-import type { AuditRecord } from '../store/audit/audit-store.js';
+import type { AuditRecord } from '../store/features/audit/audit-store.js';
 import type { BoardCall } from './board-call.js';
 
 /** The changes of administrators. Those of several queues are for viewers who may read without a queue. */

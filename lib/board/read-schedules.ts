@@ -1,4 +1,4 @@
-import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
+import type { ScheduleRecord } from '../store/features/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
 import { scheduleFor } from './allowed.js';
 

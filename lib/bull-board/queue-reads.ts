@@ -6,8 +6,8 @@ import type {
   QueueMetrics,
   QueueWorker,
 } from '@bull-board/api/typings/app';
-import type { QueueRecord } from '../store/topics/queue-store.js';
-import type { QueueStats } from '../store/stats/stats-store.js';
+import type { QueueRecord } from '../store/features/queues/queue-store.js';
+import type { QueueStats } from '../store/features/stats/stats-store.js';
 import { cutAt } from '../dashboard/redactor.js';
 import { contextOf } from '../dashboard/shown-error.js';
 import type { JobRecord } from '../job/job.js';

@@ -1,5 +1,5 @@
 import type { AppJobScheduler, QueueJob } from '@bull-board/api/typings/app';
-import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
+import type { ScheduleRecord } from '../store/features/schedules/schedule-store.js';
 import type { Redactor } from '../dashboard/redactor.js';
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
 import type { BullBoardParts } from './bull-board-parts.js';

@@ -1,4 +1,4 @@
-import type { Assignment } from '../store/people/consumer-store.js';
+import type { Assignment } from '../store/features/people/consumer-store.js';
 
 /** A job that is assigned to a claim holder. */
 // oxlint-disable-next-line typescript/no-explicit-any

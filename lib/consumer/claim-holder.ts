@@ -1,6 +1,6 @@
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { kind, problemOf, type Kind } from '../job/option-schema.js';
-import type { ExpectedHolder } from '../store/people/consumer-store.js';
+import type { ExpectedHolder } from '../store/features/people/consumer-store.js';
 
 /** The holder of a job: the bearer of the `token` that came with it, or the `owner` that it is assigned to. */
 export type ClaimHolder = { readonly token: string } | { readonly owner: string };

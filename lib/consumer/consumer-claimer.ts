@@ -4,7 +4,7 @@ import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
 import { randomId } from '../job/random-id.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
-import type { Assignment } from '../store/people/consumer-store.js';
+import type { Assignment } from '../store/features/people/consumer-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 import type { ConsumerParts } from './consumer-parts.js';
 

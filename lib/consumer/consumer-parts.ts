@@ -2,8 +2,8 @@ import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { RuleParts } from '../job/user-rule.js';
-import type { JobStore, PromotedJob } from '../store/jobs/job-store.js';
-import type { ConsumerStore } from '../store/people/consumer-store.js';
+import type { JobStore, PromotedJob } from '../store/verbs/job-store.js';
+import type { ConsumerStore } from '../store/features/people/consumer-store.js';
 import type { Clock } from '../common/clock.js';
 
 export interface ConsumerParts extends RuleParts {

@@ -1,5 +1,5 @@
 import { cursorOf, resolvePage, type PagedList, type PageOptions, type PageRequest } from '../job/page-options.js';
-import type { AssignedJobPage, AssignedJobRecord } from '../store/people/consumer-store.js';
+import type { AssignedJobPage, AssignedJobRecord } from '../store/features/people/consumer-store.js';
 
 /** Reads one job more than the page has: if it exists, there is a next page. */
 export async function readPage(

@@ -1,4 +1,4 @@
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 
 /** The transaction of a call that ends an assignment. */
 export interface AssignmentTransaction {

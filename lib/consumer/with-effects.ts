@@ -1,5 +1,5 @@
-import type { CallerTransaction } from '../store/jobs/job-store.js';
-import type { EndedAssignment } from '../store/people/consumer-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
+import type { EndedAssignment } from '../store/features/people/consumer-store.js';
 import type { ConsumerParts } from './consumer-parts.js';
 
 interface Effects {

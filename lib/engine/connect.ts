@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { logText } from '../common/log-text.js';
 import { SqlQueueError, StoreUnavailableError } from '../job/errors.js';
-import { connectionOptions, type MysqlOptions } from '../store/mysql/mysql-options.js';
+import { connectionOptions, type MysqlOptions } from '../store/databases/mysql/mysql-options.js';
 import { classifyError, explainRejection } from '../store/core/classify-error.js';
 
 /** How the engine connects a DataSource of its own. */

@@ -7,7 +7,7 @@ import { UnservedQueues } from '../producer/unserved-queues.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import { explainRejection } from '../store/core/classify-error.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
-import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
+import { checkSqliteDriver } from '../store/databases/sqlite/sqlite-driver.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { connect, CONNECT_ONCE } from './connect.js';

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { StoreUnavailableError } from '../job/errors.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { OpenStore } from '../store/open-store.js';
-import { isInMemory, type SqliteOptions } from '../store/sqlite/sqlite-handle.js';
+import { isInMemory, type SqliteOptions } from '../store/databases/sqlite/sqlite-handle.js';
 
 type ChannelName = 'workerChannel' | 'waiterChannel' | 'eventChannel';
 

@@ -2,7 +2,7 @@ import { groupBy } from '../common/group-by.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { OpenStore } from '../store/open-store.js';
-import type { ScheduleStore } from '../store/schedules/schedule-store.js';
+import type { ScheduleStore } from '../store/features/schedules/schedule-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { PruneTask } from '../worker/pruner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';

@@ -2,7 +2,7 @@ import type { ContentCodec } from '../job/codec/content-codec.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { overlay, resolveQueueOptions, type QueueOptions, type ResolvedQueueOptions } from '../job/queue-options.js';
 import { matches } from '../job/queue-pattern.js';
-import type { Archives } from '../store/schema/archive-options.js';
+import type { Archives } from '../store/tables/archive-options.js';
 import type { EngineOptions, NamedQueueOptions } from './engine-options.js';
 
 /**

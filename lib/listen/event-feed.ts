@@ -6,7 +6,7 @@ import { PollLoop } from '../common/poll-loop.js';
 import { withTimeout } from '../common/with-timeout.js';
 import type { QueueEvents } from './queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
-import type { EventStore } from '../store/results/event-store.js';
+import type { EventStore } from '../store/features/events/event-store.js';
 import { ChannelListener } from './channel-listener.js';
 
 const POLL_INTERVAL_MS = 1_000;

@@ -5,7 +5,7 @@ import type { ClaimedJob } from '../job/job.js';
 import { eventsOf, type Outcome } from '../job/outcome.js';
 import type { ChangedJob, ChangeEvent, QueueEvent, QueueEventName } from '../job/queue-event.js';
 import { storedError } from '../job/stored-error.js';
-import type { PromotedJob } from '../store/jobs/job-store.js';
+import type { PromotedJob } from '../store/verbs/job-store.js';
 import { logStack, logText } from '../common/log-text.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;

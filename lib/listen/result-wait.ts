@@ -9,7 +9,7 @@ import {
   WaitTimeoutError,
 } from '../job/errors.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
-import type { AwaitedJob } from '../store/results/wait-store.js';
+import type { AwaitedJob } from '../store/features/waits/wait-store.js';
 import type { Clock } from '../common/clock.js';
 
 /** One call that waits for the result of one job. */

@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../job/job.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
-import type { WaitStore } from '../store/results/wait-store.js';
+import type { WaitStore } from '../store/features/waits/wait-store.js';
 import { Batcher } from '../common/batcher.js';
 import { waiterName, type Waiter } from './waiter.js';
 

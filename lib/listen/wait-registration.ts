@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { WaitStore } from '../store/results/wait-store.js';
+import type { WaitStore } from '../store/features/waits/wait-store.js';
 import type { ResultWait } from './result-wait.js';
 
 // Processes stop notifying a waiter that died after this time. A waiter renews its registration after half of it.

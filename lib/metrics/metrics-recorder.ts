@@ -13,7 +13,7 @@ import {
   type MetricsRow,
   type MetricsStore,
   type MetricsSums,
-} from '../store/metrics/metrics-store.js';
+} from '../store/features/metrics/metrics-store.js';
 
 // A process that is killed loses the attempts of this time.
 const SAVE_INTERVAL_MS = 10_000;

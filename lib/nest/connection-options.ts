@@ -1,7 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Duration } from '../common/duration.js';
 import { didYouMean, expected, formatValue, isOptions } from '../job/expectation.js';
-import { connectionOptions, type MysqlOptions } from '../store/mysql/mysql-options.js';
+import { connectionOptions, type MysqlOptions } from '../store/databases/mysql/mysql-options.js';
 import { duration, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 
 /** How the module connects to its database, by the names that TypeOrmModule has for the same options. */

@@ -4,7 +4,7 @@ import { ENGINE_OPTIONS, type EngineOptions } from '../engine/engine-options.js'
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { checked, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
-import { tableNames } from '../store/tables.js';
+import { tableNames } from '../store/tables/table-names.js';
 import { connectionProblems, type QueueConnection } from './connection-options.js';
 import { LOG_FORMATS, type LogFormat } from './nest-job-logger.js';
 

@@ -5,7 +5,7 @@ import type { DataSource, EntitySchema } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { defined } from '../job/option-schema.js';
-import { sqlQueueEntities } from '../store/schema/entities/entities.js';
+import { sqlQueueEntities } from '../store/tables/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './choose-data-source.js';
 import { featureProviders, type FeatureQueue } from './feature-queues.js';
 import type { InstanceOptions } from './decorators.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { sqliteDriverIncompatibility } from '../store/sqlite/sqlite-driver.js';
+import { sqliteDriverIncompatibility } from '../store/databases/sqlite/sqlite-driver.js';
 
 /**
  * Warns when a DataSource of this process is about to open a SQLite file with a driver that aborts the process. The

@@ -1,6 +1,6 @@
 import type { Attributes, BatchObservableResult, Meter } from '@opentelemetry/api';
 import type { StatsOptions } from '../admin/read-stats.js';
-import type { QueueStats } from '../store/stats/stats-store.js';
+import type { QueueStats } from '../store/features/stats/stats-store.js';
 import type { QueueOccupancy } from '../worker/queue/job-starter.js';
 import { queueAttributes, SYSTEM_ATTRIBUTES } from './attributes.js';
 

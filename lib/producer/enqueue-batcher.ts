@@ -4,8 +4,8 @@ import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
 import { hasCode, StoreUnavailableError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
-import type { JobStore } from '../store/jobs/job-store.js';
-import type { KeyedCallResult, KeyStore, KeyedJobResult } from '../store/keys/key-store.js';
+import type { JobStore } from '../store/verbs/job-store.js';
+import type { KeyedCallResult, KeyStore, KeyedJobResult } from '../store/features/keys/key-store.js';
 
 /** One call of a producer that waits for its statement. */
 interface EnqueueCall<Result> {

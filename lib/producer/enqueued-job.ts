@@ -2,7 +2,7 @@ import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { KeyOptions } from '../job/job-key.js';
 import type { WaitOptions } from '../job/wait-options.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { Duration } from '../common/duration.js';
 
 /** The result of `enqueue`. */

@@ -9,7 +9,7 @@ import type { NewJob } from '../job/job.js';
 import { checkQueueName } from '../job/job-names.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import { requireOptions } from '../job/option-schema.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { EnqueuedJob, InTransaction } from './enqueued-job.js';
 import type { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';

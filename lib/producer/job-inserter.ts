@@ -2,7 +2,7 @@ import { groupBy } from '../common/group-by.js';
 import type { Sending } from '../job/instrumentation.js';
 import type { NewFlow } from '../job/flows/flow.js';
 import type { NewJob } from '../job/job.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { EnqueueBatcher, KeyedEnqueueBatcher } from './enqueue-batcher.js';
 import type { EnqueuedJob } from './enqueued-job.js';
 import type { ProducerParts } from './producer-parts.js';

@@ -1,10 +1,10 @@
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { Instrumentations } from '../metrics/instrumentations.js';
-import type { JobStore } from '../store/jobs/job-store.js';
-import type { FlowStore } from '../store/flows/flow-store.js';
-import type { StepStore } from '../store/steps/step-store.js';
-import type { QueueStore } from '../store/topics/queue-store.js';
+import type { JobStore } from '../store/verbs/job-store.js';
+import type { FlowStore } from '../store/features/flows/flow-store.js';
+import type { StepStore } from '../store/features/steps/step-store.js';
+import type { QueueStore } from '../store/features/queues/queue-store.js';
 import type { Clock } from '../common/clock.js';
 import type { EnqueuedJob } from './enqueued-job.js';
 import type { UnservedQueues } from './unserved-queues.js';

@@ -9,7 +9,7 @@ import type { NewJob } from '../job/job.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { buildJob } from '../job/build-job.js';
 import type { JobOverrides } from '../job/job-overrides.js';
 import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';

@@ -4,7 +4,7 @@ import { unknownKeys } from '../job/expectation.js';
 import { requireOptions } from '../job/option-schema.js';
 import { encodeValue } from '../job/payload.js';
 import { signalHash, signalProblems } from '../job/signal.js';
-import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { InTransaction } from './enqueued-job.js';
 import type { ProducerParts } from './producer-parts.js';
 

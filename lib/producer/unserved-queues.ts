@@ -2,7 +2,7 @@ import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { didYouMean } from '../job/expectation.js';
-import type { QueueStore } from '../store/topics/queue-store.js';
+import type { QueueStore } from '../store/features/queues/queue-store.js';
 
 const LOOK_INTERVAL_MS = 30_000;
 const LOOKS = 2;

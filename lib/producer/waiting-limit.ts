@@ -1,5 +1,5 @@
 import { QueueFullError } from '../job/errors.js';
-import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
+import type { CallerTransaction, JobStore } from '../store/verbs/job-store.js';
 import type { Clock } from '../common/clock.js';
 
 // A count misses the jobs that other processes enqueue while it is valid. A full queue is counted again sooner, because

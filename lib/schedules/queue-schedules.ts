@@ -7,8 +7,8 @@ import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
 import { nextTick } from '../job/schedules/ticks.js';
-import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
-import type { ScheduleRecord, ScheduleStore, TickJob } from '../store/schedules/schedule-store.js';
+import type { CallerTransaction, JobStore } from '../store/verbs/job-store.js';
+import type { ScheduleRecord, ScheduleStore, TickJob } from '../store/features/schedules/schedule-store.js';
 import { buildSchedule } from './build-schedule.js';
 
 /** A schedule of QueueSchedules. */

@@ -2,7 +2,7 @@ import type { Pool } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import { withTimeout } from '../common/with-timeout.js';
-import { MysqlSockets } from './mysql/mysql-sockets.js';
+import { MysqlSockets } from './databases/mysql/mysql-sockets.js';
 
 const CLOSE_TIMEOUT_MS = 200;
 

@@ -1,18 +1,18 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { systemClock } from '../common/clock.js';
-import { Hosts, type HostList } from './mysql/hosts.js';
-import { mysql } from './mysql/mysql.js';
-import { MysqlPool } from './mysql/mysql-pool.js';
-import { isInMemory, SqliteHandle } from './sqlite/sqlite-handle.js';
-import { sqlite } from './sqlite/sqlite.js';
-import type { JobStore } from './jobs/job-store.js';
-import { extend } from './jobs/lease.js';
+import { Hosts, type HostList } from './databases/mysql/hosts.js';
+import { mysql } from './databases/mysql/mysql.js';
+import { MysqlPool } from './databases/mysql/mysql-pool.js';
+import { isInMemory, SqliteHandle } from './databases/sqlite/sqlite-handle.js';
+import { sqlite } from './databases/sqlite/sqlite.js';
+import type { JobStore } from './verbs/job-store.js';
+import { extend } from './rows/lease.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { Templates } from './core/template.js';
-import type { WorkerRegistry } from './workers/worker-registry.js';
-import { markWorkerSeen } from './workers/sql-worker-registry.js';
-import { tableNames, tablesOn, type Tables } from './tables.js';
+import type { WorkerRegistry } from './features/workers/worker-registry.js';
+import { markWorkerSeen } from './features/workers/sql-worker-registry.js';
+import { tableNames, tablesOn, type Tables } from './tables/table-names.js';
 
 /** Can be cloned into another thread. */
 export interface LeaseStoreOptions {

@@ -5,19 +5,19 @@ import { closeDataSource } from './close-data-source.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
-import { Hosts } from './mysql/hosts.js';
-import { readServer } from './mysql/mysql-checks.js';
-import { MysqlNotificationChannel } from './mysql/mysql-notification-channel.js';
-import type { MysqlOptions } from './mysql/mysql-options.js';
-import { MysqlPool } from './mysql/mysql-pool.js';
-import { mysql } from './mysql/mysql.js';
+import { Hosts } from './databases/mysql/hosts.js';
+import { readServer } from './databases/mysql/mysql-checks.js';
+import { MysqlNotificationChannel } from './databases/mysql/mysql-notification-channel.js';
+import type { MysqlOptions } from './databases/mysql/mysql-options.js';
+import { MysqlPool } from './databases/mysql/mysql-pool.js';
+import { mysql } from './databases/mysql/mysql.js';
 import type { NotificationChannel } from './notifications/notification-channel.js';
-import { checkSqliteDriver } from './sqlite/sqlite-driver.js';
-import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
-import { SqliteNotificationChannel } from './sqlite/sqlite-notification-channel.js';
-import { checkForWaiters } from './sqlite/sqlite-notification-channel.js';
-import { sqlite } from './sqlite/sqlite.js';
-import { tableNames, tablesOn, type Tables } from './tables.js';
+import { checkSqliteDriver } from './databases/sqlite/sqlite-driver.js';
+import { isInMemory, SqliteHandle, type SqliteOptions } from './databases/sqlite/sqlite-handle.js';
+import { SqliteNotificationChannel } from './databases/sqlite/sqlite-notification-channel.js';
+import { checkForWaiters } from './databases/sqlite/sqlite-notification-channel.js';
+import { sqlite } from './databases/sqlite/sqlite.js';
+import { tableNames, tablesOn, type Tables } from './tables/table-names.js';
 
 export interface UncheckedSettings {
   /** Connected until `close` if it is not connected. */

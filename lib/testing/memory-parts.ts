@@ -4,9 +4,9 @@ import type { KeyOwnerJob } from '../job/key-decision.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import type { ProducerParts } from '../producer/producer-parts.js';
 import { requireOpenTransaction, type CallerTransaction } from '../store/core/caller-transaction.js';
-import { KeyPlan } from '../store/keys/key-plan.js';
-import { keyIdOf, keysOf, type KeyRow } from '../store/keys/key-rows.js';
-import type { Subscriber } from '../store/topics/queue-store.js';
+import { KeyPlan } from '../store/features/keys/key-plan.js';
+import { keyIdOf, keysOf, type KeyRow } from '../store/features/keys/key-rows.js';
+import type { Subscriber } from '../store/features/queues/queue-store.js';
 
 type Store = ProducerParts['store'];
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { JobStore } from '../store/jobs/job-store.js';
+import type { JobStore } from '../store/verbs/job-store.js';
 import type { ClaimOwner, LeaseRenewer } from './heartbeat/lease-renewer.js';
 import type { ActiveClaim } from './queue/active-claim.js';
 

@@ -3,7 +3,7 @@ import { PollLoop } from '../common/poll-loop.js';
 import type { Rescuer } from './complete/rescuer.js';
 import { PollHealth } from './poll-health.js';
 import type { ScheduleRunner } from './schedule-runner.js';
-import type { QueueState, WorkSummary } from '../store/jobs/job-store.js';
+import type { QueueState, WorkSummary } from '../store/verbs/job-store.js';
 import type { RunTimeSettings } from './run-time-settings.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';

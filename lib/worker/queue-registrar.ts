@@ -1,4 +1,4 @@
-import type { DeclaredQueue } from '../store/topics/queue-store.js';
+import type { DeclaredQueue } from '../store/features/queues/queue-store.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerParts } from './worker-parts.js';

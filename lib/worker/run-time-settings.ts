@@ -1,7 +1,7 @@
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { QueueState } from '../store/jobs/job-store.js';
+import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';

@@ -3,7 +3,7 @@ import type { JobLogger } from '../common/job-logger.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { ScheduleConflictError } from '../job/errors.js';
 import type { QueueEvents } from '../listen/queue-events.js';
-import type { ScheduleStore } from '../store/schedules/schedule-store.js';
+import type { ScheduleStore } from '../store/features/schedules/schedule-store.js';
 
 /** The schedules from code. */
 export interface CodeSchedules {

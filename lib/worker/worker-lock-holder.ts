@@ -1,6 +1,6 @@
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
-import type { WorkerLockStore, WorkerLock } from '../store/workers/worker-lock-store.js';
+import type { WorkerLockStore, WorkerLock } from '../store/verbs/worker-lock-store.js';
 import type { Rescuer } from './complete/rescuer.js';
 import type { WorkerParts } from './worker-parts.js';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/common/clock.js';
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
-import type { ClaimSplit } from '../../lib/store/people/consumer-store.js';
+import type { ClaimSplit } from '../../lib/store/features/people/consumer-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { LEASE_MS, rescueRules, ruleParts } from '../support/jobs.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';

@@ -1,6 +1,6 @@
 import type { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import type { ClaimHolder } from '../../lib/consumer/claim-holder.js';
-import { TABLES, tableNames } from '../../lib/store/tables.js';
+import { TABLES, tableNames } from '../../lib/store/tables/table-names.js';
 import { describeEngines, type World } from '../support/engines.js';
 import { claimRequest } from '../support/jobs.js';
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { sqlQueueArchiveEntity } from '../../lib/store/schema/entities/entities.js';
-import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
+import { sqlQueueArchiveEntity } from '../../lib/store/tables/entities.js';
+import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, outcomes } from '../support/jobs.js';
 import { describeStores, type Setup } from '../support/stores.js';

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../lib/store/audit/audit-store.js';
+import type { AuditRecord } from '../../lib/store/features/audit/audit-store.js';
 import { describeEngines, gate, plainJobs, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { newJob } from '../support/jobs.js';

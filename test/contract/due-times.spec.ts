@@ -1,4 +1,4 @@
-import type { KeyedJobResult } from '../../lib/store/keys/key-store.js';
+import type { KeyedJobResult } from '../../lib/store/features/keys/key-store.js';
 import { finalBatchOf, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStores, type World } from '../support/stores.js';

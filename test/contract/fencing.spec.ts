@@ -1,4 +1,4 @@
-import type { Completion } from '../../lib/store/jobs/completion.js';
+import type { Completion } from '../../lib/store/rows/completion.js';
 import {
   finalBatchOf,
   completionBatchOf,

@@ -3,7 +3,7 @@ import { claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim }
 import { eventually } from '../support/eventually.js';
 import { describeStrategies, type World } from '../support/stores.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 
 const RULES: GroupRules = { concurrency: null, rate: null, quantum: 1, onRetry: 'pass' };
 const FIFO: GroupRules = { ...RULES, concurrency: 1, onRetry: 'wait' };

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
-import type { JobStore } from '../../lib/store/jobs/job-store.js';
-import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/keys/key-store.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
+import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/features/keys/key-store.js';
 import { eventually } from '../support/eventually.js';
 import { claimRequest, finalBatchOf, idsOf, newJob } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';

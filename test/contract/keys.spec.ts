@@ -1,8 +1,8 @@
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { DuplicateKeyError } from '../../lib/job/errors.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/keys/key-store.js';
-import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/features/keys/key-store.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import { claimRequest, finalBatchOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { openProducer } from '../support/open-producer.js';

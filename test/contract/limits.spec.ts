@@ -9,7 +9,7 @@ import {
   type Claim,
 } from '../support/jobs.js';
 import { describeStrategies, type World } from '../support/stores.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 
 // Ten seconds for each job, so that a slow machine claims no job too many.
 const RATE: Rate = { limit: 10, perMs: 100_000, burst: 3, window: 'sliding' };

@@ -1,4 +1,4 @@
-import { METRICS_STEPS, type MetricsRow } from '../../lib/store/metrics/metrics-store.js';
+import { METRICS_STEPS, type MetricsRow } from '../../lib/store/features/metrics/metrics-store.js';
 import { metricsRow } from '../support/metrics.js';
 import { describeStores, type World } from '../support/stores.js';
 

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { WaitNotifier } from '../../lib/listen/wait-notifier.js';
 import { JobLogWriter } from '../../lib/worker/run/job-log-writer.js';
-import type { JobLogEntry } from '../../lib/store/results/job-log-store.js';
+import type { JobLogEntry } from '../../lib/store/features/logs/job-log-store.js';
 import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { finalBatchOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';

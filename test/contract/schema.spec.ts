@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../lib/store/schema/migrations/migrations.js';
-import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
+import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 import { claimRequest } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import { DEFAULT_GROUP_RULES, type GroupRules } from '../../lib/job/groups/group-options.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';

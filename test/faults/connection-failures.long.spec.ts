@@ -1,7 +1,7 @@
 import { hasCode } from '../../lib/job/errors.js';
 import type { Outcome } from '../../lib/job/outcome.js';
-import type { CompletionBatch, Completion } from '../../lib/store/jobs/completion.js';
-import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import type { CompletionBatch, Completion } from '../../lib/store/rows/completion.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import { everyFault } from '../support/every-fault.js';
 import {
   claimFrom,

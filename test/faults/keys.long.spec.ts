@@ -1,6 +1,6 @@
 import { hasCode } from '../../lib/job/errors.js';
-import type { JobStore } from '../../lib/store/jobs/job-store.js';
-import type { KeyedCallResult } from '../../lib/store/keys/key-store.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
+import type { KeyedCallResult } from '../../lib/store/features/keys/key-store.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines } from '../support/engines.js';
 import { everyFault } from '../support/every-fault.js';

@@ -1,4 +1,4 @@
-import { TABLES } from '../../lib/store/tables.js';
+import { TABLES } from '../../lib/store/tables/table-names.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, type World } from '../support/engines.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';

@@ -1,6 +1,6 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 import { limitPages } from '../../lib/common/page-size.js';
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import type { TestConnection, TestServer } from '../support/servers.js';
 import { Actor, LEASE_MS } from './actor.js';
 import type { Hold } from './gate.js';

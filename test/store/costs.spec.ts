@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NewFlow } from '../../lib/job/flows/flow.js';
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
-import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import {
   claimRequest,

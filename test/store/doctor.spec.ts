@@ -6,7 +6,7 @@ import { ACCOUNT_PRIVILEGES, ACCOUNTS, TABLE_PRIVILEGES } from '../../lib/store/
 import { diagnose, type DiagnosisSettings } from '../../lib/store/diagnose.js';
 import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
 import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
-import { TABLES } from '../../lib/store/tables.js';
+import { TABLES } from '../../lib/store/tables/table-names.js';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, openWorld, type World } from '../support/engines.js';

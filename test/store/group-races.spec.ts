@@ -1,7 +1,7 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
-import type { KeyedJobResult } from '../../lib/store/keys/key-store.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
+import type { KeyedJobResult } from '../../lib/store/features/keys/key-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';

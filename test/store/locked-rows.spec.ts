@@ -1,6 +1,6 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { limitPages } from '../../lib/common/page-size.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';

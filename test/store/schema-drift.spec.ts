@@ -1,7 +1,7 @@
 import type { DataSource, EntityMetadata, Table } from 'typeorm';
-import { sqlQueueArchiveEntity, sqlQueueEntities } from '../../lib/store/schema/entities/entities.js';
-import type { SqlQueueJobRow } from '../../lib/store/schema/entities/job-tables.js';
-import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
+import { sqlQueueArchiveEntity, sqlQueueEntities } from '../../lib/store/tables/entities.js';
+import type { SqlQueueJobRow } from '../../lib/store/tables/job-tables.js';
+import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, newJob } from '../support/jobs.js';
 import { describeStoresOf } from '../support/stores.js';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { MysqlPool } from '../../lib/store/mysql/mysql-pool.js';
-import { Hosts, hostList } from '../../lib/store/mysql/hosts.js';
-import { mysql } from '../../lib/store/mysql/mysql.js';
+import { MysqlPool } from '../../lib/store/databases/mysql/mysql-pool.js';
+import { Hosts, hostList } from '../../lib/store/databases/mysql/hosts.js';
+import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { query } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { claimFrom, claimRequest, finalBatchOf, newJob } from '../support/jobs.js';

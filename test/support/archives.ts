@@ -1,4 +1,4 @@
-import type { Archives } from '../../lib/store/schema/archive-options.js';
+import type { Archives } from '../../lib/store/tables/archive-options.js';
 
 /** One archive for all queues. */
 export function archivedTo(to: string): Archives {

@@ -4,7 +4,7 @@ import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from
 import { DataSource } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { openStore } from '../../lib/store/open-store.js';
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import { freshDatabase, type TestConnection, type TestDatabase, type TestServer } from './servers.js';
 
 // The migrations take a third of a second on a server, and the deletion of their tables a tenth: longer than most tests

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { JobToEnqueue } from '../../lib/producer/enqueued-job.js';
-import { mysql } from '../../lib/store/mysql/mysql.js';
-import { sqlite } from '../../lib/store/sqlite/sqlite.js';
+import { mysql } from '../../lib/store/databases/mysql/mysql.js';
+import { sqlite } from '../../lib/store/databases/sqlite/sqlite.js';
 import { pooledDatabase } from './database-pool.js';
 import { openEngine, type Engine, type EngineSettings } from './engine.js';
 import { FakeClock, advanceUntilDone } from './fake-clock.js';

@@ -4,9 +4,9 @@ import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { JobCounts } from '../../lib/store/admin/admin-store.js';
-import type { CompletionBatch, Completion } from '../../lib/store/jobs/completion.js';
-import type { JobStore, RescueRules } from '../../lib/store/jobs/job-store.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { CompletionBatch, Completion } from '../../lib/store/rows/completion.js';
+import type { JobStore, RescueRules } from '../../lib/store/verbs/job-store.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 
 /** A job with default columns, except for those in `given`. */
 export function newJob(given: Partial<NewJob> = {}): NewJob {

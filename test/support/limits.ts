@@ -1,5 +1,5 @@
 import type { Rate } from '../../lib/job/limits/limit-options.js';
-import type { QueueRecord } from '../../lib/store/topics/queue-store.js';
+import type { QueueRecord } from '../../lib/store/features/queues/queue-store.js';
 
 /** The limits and settings of a QueueRecord without any. */
 export const UNLIMITED = {

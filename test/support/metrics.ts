@@ -1,5 +1,5 @@
 import { Histogram } from '../../lib/job/histogram.js';
-import type { MetricsRow, MetricsStore } from '../../lib/store/metrics/metrics-store.js';
+import type { MetricsRow, MetricsStore } from '../../lib/store/features/metrics/metrics-store.js';
 
 /** The attempts of a minute in one process. */
 export function metricsRow(

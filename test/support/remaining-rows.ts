@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { TABLES, tableNames } from '../../lib/store/tables.js';
+import { TABLES, tableNames } from '../../lib/store/tables/table-names.js';
 
 // More than ten seconds, because a busy server needs time to notice a broken connection.
 const MAX_ROUNDS = 1_000;

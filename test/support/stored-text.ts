@@ -1,4 +1,4 @@
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import type { World } from './engines.js';
 
 /** The columns, as `table.column`, of all tables of the library that contain one of the texts. */

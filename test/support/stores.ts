@@ -1,12 +1,12 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import { pooledDatabase } from './database-pool.js';
 import { claimFrom, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, type ServerName, type TestServer } from './servers.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import type { NewJob } from '../../lib/job/job.js';
 
 export interface TestStore {

@@ -1,5 +1,5 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
-import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../lib/job/errors.js';
-import type { CompletionBatch, CompletionResult } from '../../lib/store/jobs/completion.js';
+import type { CompletionBatch, CompletionResult } from '../../lib/store/rows/completion.js';
 import { CompletionWriter, type CompletionEntry } from '../../lib/worker/complete/completion-writer.js';
 import type { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { connectionOptions, type MysqlOptions } from '../../lib/store/mysql/mysql-options.js';
+import { connectionOptions, type MysqlOptions } from '../../lib/store/databases/mysql/mysql-options.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
   return connectionOptions({ type: 'mysql', ...options });

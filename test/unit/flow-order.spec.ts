@@ -1,4 +1,4 @@
-import { readFlow } from '../../lib/store/flows/read-flow.js';
+import { readFlow } from '../../lib/store/features/flows/read-flow.js';
 import type { Work } from '../../lib/store/core/statement.js';
 
 describe('reading a flow', () => {

@@ -1,5 +1,5 @@
 import { checkQueueName, nameProblem } from '../../lib/job/job-names.js';
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 
 describe('a queue name', () => {
   it.each(['email.send', 'Email', 'a', 'a:b-c_d.0', 'x'.repeat(100)])('may be %s', (name) => {

@@ -1,4 +1,4 @@
-import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
+import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 
 describe('the migrations for TypeORM', () => {
   it('keep the names that applications have stored', () => {

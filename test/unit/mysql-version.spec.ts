@@ -1,5 +1,5 @@
-import { mariadb, mysql } from '../../lib/store/mysql/mysql.js';
-import { serverProblems, versionProblem } from '../../lib/store/mysql/mysql-checks.js';
+import { mariadb, mysql } from '../../lib/store/databases/mysql/mysql.js';
+import { serverProblems, versionProblem } from '../../lib/store/databases/mysql/mysql-checks.js';
 
 describe('the server version', () => {
   it.each([

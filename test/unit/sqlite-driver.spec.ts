@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { incompatibilityOf, sqliteDriverIncompatibility } from '../../lib/store/sqlite/sqlite-driver.js';
+import { incompatibilityOf, sqliteDriverIncompatibility } from '../../lib/store/databases/sqlite/sqlite-driver.js';
 
 const root = resolve(import.meta.dirname, '../..');
 

@@ -1,4 +1,4 @@
-import { tableNames } from '../../lib/store/tables.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 import { describeEngines, gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { columnsWith } from '../support/stored-text.js';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { TABLE_SCHEMAS } from '../../lib/store/schema/entities/table-schemas.js';
+import { TABLE_SCHEMAS } from '../../lib/store/tables/table-schemas.js';
 import { eventually } from '../support/eventually.js';
 import { describeEngines, gate, plainJobs, untilAborted, type World } from '../support/engines.js';
 

@@ -8,7 +8,7 @@ import { SqlQueueModule } from '../../nest/sql-queue.module.js';
 import { QueueProducer } from '../../producer/queue-producer.js';
 import type { JobContext } from '../../worker/run/job-context.js';
 import { SqlQueueRunner } from '../../worker/sql-queue-runner.js';
-import { sqlQueueMigrations } from '../../store/schema/migrations/typeorm-migrations.js';
+import { sqlQueueMigrations } from '../../store/databases/typeorm-migrations.js';
 import { systemClock } from '../../common/clock.js';
 import { connectionOf } from '../connect.js';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../common/clock.js';
 import { QueueSettings } from '../../engine/queue-settings.js';
 import { openUnchecked, type UncheckedDatabase } from '../../store/open-unchecked.js';
-import { readPendingMigration, type PendingMigration } from '../../store/schema/read-pending-migration.js';
+import { readPendingMigration, type PendingMigration } from '../../store/databases/read-pending-migration.js';
 import { SCHEMA_VERSION } from '../../store/schema/migrations/migrations.js';
 import type { Command, UnopenedCall } from '../command.js';
 import { connect, existingDataSource } from '../connect.js';

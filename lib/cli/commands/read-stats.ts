@@ -1,7 +1,7 @@
 import type { StatsOptions } from '../../admin/read-stats.js';
 import type { Engine } from '../../engine/engine.js';
 import { hasCode } from '../../job/errors.js';
-import type { QueueStats } from '../../store/stats/stats-store.js';
+import type { QueueStats } from '../../store/features/stats/stats-store.js';
 
 /** The statistics. An account that may only read cannot store a sample, so it takes one for itself. */
 export async function readStats({ admin, stores }: Engine, options: StatsOptions): Promise<QueueStats[]> {

@@ -1,5 +1,5 @@
 import { age } from '../../common/age.js';
-import type { JobCount, QueueStats } from '../../store/stats/stats-store.js';
+import type { JobCount, QueueStats } from '../../store/features/stats/stats-store.js';
 import type { Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
 import { table } from '../output.js';

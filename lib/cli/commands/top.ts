@@ -1,5 +1,5 @@
 import { systemClock } from '../../common/clock.js';
-import type { QueueStats } from '../../store/stats/stats-store.js';
+import type { QueueStats } from '../../store/features/stats/stats-store.js';
 import type { Call, Command } from '../command.js';
 import { UsageError } from '../errors.js';
 import { requireExisting } from '../existing-queue.js';

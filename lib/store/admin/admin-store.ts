@@ -4,10 +4,10 @@ import type { JobState } from '../../job/job-state.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
-import type { Change } from '../audit/audit-store.js';
+import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
-import type { EventJob } from '../jobs/job-events.js';
-import type { QueueRecord } from '../topics/queue-store.js';
+import type { EventJob } from '../rows/job-events.js';
+import type { QueueRecord } from '../features/queues/queue-store.js';
 
 /** Selects jobs that meet all given conditions. */
 export interface JobFilter {

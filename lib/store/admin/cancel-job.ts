@@ -1,15 +1,15 @@
 import { readIds } from '../../job/read-columns.js';
-import { closeEdges } from '../flows/edges.js';
+import { closeEdges } from '../ends/edges.js';
 import type { CancelResult, JobSearch } from './admin-store.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { Completion } from '../jobs/completion.js';
-import { toIdleJob } from '../jobs/claimed-row.js';
-import { endLockedAssignment } from '../people/end-assignment.js';
-import { historyRetentionMs, writeHistory } from '../jobs/history.js';
-import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../people/lock-assignment.js';
-import { jobEventsOf } from '../jobs/job-events.js';
+import type { Completion } from '../rows/completion.js';
+import { toIdleJob } from '../rows/claimed-row.js';
+import { endLockedAssignment } from '../features/people/end-assignment.js';
+import { historyRetentionMs, writeHistory } from '../rows/history.js';
+import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../features/people/lock-assignment.js';
+import { jobEventsOf } from '../rows/job-events.js';
 import { deleteFrom, execute, executeAll, recordEvents, query, type Work } from '../core/statement.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
+import type { TableRow } from '../tables/table-schemas.js';
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
 // the snapshot of a caller's transaction.

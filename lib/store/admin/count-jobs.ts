@@ -1,7 +1,7 @@
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from './admin-store.js';
-import { readClaimedJobs } from './claimed-jobs.js';
-import { BLOCKED } from '../runnable.js';
+import { readClaimedJobs } from '../reads/claimed-jobs.js';
+import { BLOCKED } from '../rows/runnable.js';
 import { query, type Work } from '../core/statement.js';
 
 // Reads only index queue, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program

@@ -3,14 +3,14 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
-import { deleteEarlierRuns, findEarlierRuns } from '../jobs/earlier-runs.js';
-import { withRestart } from '../jobs/restart.js';
-import { rememberBlob } from '../subjects/subject-blobs.js';
-import { findStaged } from '../people/stages.js';
-import { IN_GROUP, RETURNED } from '../runnable.js';
+import { deleteEarlierRuns, findEarlierRuns } from '../ends/earlier-runs.js';
+import { withRestart } from '../ends/restart.js';
+import { rememberBlob } from '../ends/subject-blobs.js';
+import { findStaged } from '../ends/stages.js';
+import { IN_GROUP, RETURNED } from '../rows/runnable.js';
 import type { JobEdit } from './admin-store.js';
 import { makeDue } from './replay-jobs.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
+import type { TableRow } from '../tables/table-schemas.js';
 
 const LOCK_IDLE = `
   SELECT queue, state, attempt, options

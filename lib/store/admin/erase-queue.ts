@@ -1,8 +1,8 @@
 import { deleteFrom, query, statement, executeInBatches, type SqlValue, type Work } from '../core/statement.js';
-import { deleteLimits } from '../limits/sql-limit-store.js';
-import type { Tables } from '../tables.js';
-import { deleteQueue } from '../topics/queue-registration.js';
-import { deleteSubscriptions } from '../topics/subscriptions.js';
+import { deleteLimits } from '../features/limits/sql-limit-store.js';
+import type { Tables } from '../tables/table-names.js';
+import { deleteQueue } from '../features/queues/queue-registration.js';
+import { deleteSubscriptions } from '../features/queues/subscriptions.js';
 
 /** Deletes rows of a queue, at most `limit`, and returns their number. */
 type Eraser = (queue: string, limit: number) => Work<number>;

@@ -10,9 +10,9 @@ import {
   type Candidate,
   type QueueNames,
   type ReadCandidates,
-} from './candidates.js';
-import { toJobRecord, LIVE_STATE, READ_FINISHED, READ_LIVE, type RecordRow } from '../jobs/job-record.js';
-import { selectClaimed, selectLive, selectScheduled, selectWaiting } from './live-candidates.js';
+} from '../reads/candidates.js';
+import { toJobRecord, LIVE_STATE, READ_FINISHED, READ_LIVE, type RecordRow } from '../rows/job-record.js';
+import { selectClaimed, selectLive, selectScheduled, selectWaiting } from '../reads/live-candidates.js';
 import { conditionsOn, withCondition, type Conditions } from './search-conditions.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type Work } from '../core/statement.js';

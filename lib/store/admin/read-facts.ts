@@ -3,13 +3,13 @@ import type { JobCountUpTo } from '../../job/explain/job-reason.js';
 import { isFinalState, type JobState } from '../../job/job-state.js';
 import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
 import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
-import { groupColumns, groupOverridesOf, type GroupRow } from '../groups/group-row.js';
-import { findActiveJobs } from '../groups/active-jobs.js';
-import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../limits/limits-row.js';
-import { LIVE_STATE } from '../jobs/job-record.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
-import { settingsOf } from '../settings/settings-row.js';
+import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
+import { findActiveJobs } from '../features/groups/active-jobs.js';
+import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limits-row.js';
+import { LIVE_STATE } from '../rows/job-record.js';
+import { ARRIVING, IN_GROUP, RETURNED } from '../rows/runnable.js';
+import type { TableRow } from '../tables/table-schemas.js';
+import { settingsOf } from '../features/queues/settings-row.js';
 import { readActiveIds, readJobStates, readNeededJobs, readPause, readServedQueues } from './read-more-facts.js';
 
 // The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.

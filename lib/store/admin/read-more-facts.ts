@@ -2,11 +2,11 @@ import type { ChangeOfPause, NeededJob } from '../../job/explain/job-reason.js';
 import { isOptions } from '../../job/expectation.js';
 import type { JobState } from '../../job/job-state.js';
 import { readNames } from '../../job/read-columns.js';
-import type { AuditVerb } from '../audit/audit-store.js';
+import type { AuditVerb } from '../features/audit/audit-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
-import { idsInClaims } from './live-candidates.js';
+import type { TableRow } from '../tables/table-schemas.js';
+import { idsInClaims } from '../reads/live-candidates.js';
 
 // One statement, so that a job that moves to the history is found in one of the two tables.
 const STATES = `

@@ -1,9 +1,9 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import { toClaimedJob } from '../jobs/claimed-row.js';
-import { completeClaimed } from '../jobs/complete-jobs.js';
-import { endLockedAssignment } from '../people/end-assignment.js';
-import { lockAssignment, lockJob, MAX_TRIES, readLiveJob } from '../people/lock-assignment.js';
+import { toClaimedJob } from '../rows/claimed-row.js';
+import { completeClaimed } from '../ends/complete-jobs.js';
+import { endLockedAssignment } from '../features/people/end-assignment.js';
+import { lockAssignment, lockJob, MAX_TRIES, readLiveJob } from '../features/people/lock-assignment.js';
 import type { ReleasedJob } from './admin-store.js';
 import { lockClaimOf, requestCancel, withoutGroupLock } from './cancel-job.js';
 

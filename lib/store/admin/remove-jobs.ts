@@ -1,11 +1,11 @@
-import { closeEdges } from '../flows/edges.js';
+import { closeEdges } from '../ends/edges.js';
 import { readOverrides } from '../../job/read-columns.js';
-import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
+import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, recordEvents, query, type Work } from '../core/statement.js';
-import { deleteStepsAndLogs, findEarlierRuns } from '../jobs/earlier-runs.js';
-import { clearStages } from '../people/stages.js';
-import { markRemoved } from '../results/sql-wait-store.js';
+import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
+import { clearStages } from '../ends/stages.js';
+import { markRemoved } from '../features/waits/sql-wait-store.js';
 
 const LOCK_IDLE = `
   SELECT id, queue, name, attempt, options

@@ -1,14 +1,14 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
-import { reopenEdges } from '../flows/reopen-edges.js';
-import { BLOCKED, RETURNED, RUNNABLE_WHEN_WAITING } from '../runnable.js';
-import { deleteEarlierRuns, findEarlierRuns } from '../jobs/earlier-runs.js';
-import { withRestart } from '../jobs/restart.js';
-import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
+import { reopenEdges } from '../features/flows/reopen-edges.js';
+import { BLOCKED, RETURNED, RUNNABLE_WHEN_WAITING } from '../rows/runnable.js';
+import { deleteEarlierRuns, findEarlierRuns } from '../ends/earlier-runs.js';
+import { withRestart } from '../ends/restart.js';
+import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { clearStages } from '../people/stages.js';
+import { clearStages } from '../ends/stages.js';
 import {
   deleteFrom,
   execute,
@@ -19,7 +19,7 @@ import {
   type SqlValue,
   type Work,
 } from '../core/statement.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
+import type { TableRow } from '../tables/table-schemas.js';
 
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt

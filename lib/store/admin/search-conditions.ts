@@ -1,5 +1,5 @@
 import { isFinalState } from '../../job/job-state.js';
-import { LIVE_STATE } from '../jobs/job-record.js';
+import { LIVE_STATE } from '../rows/job-record.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 import type { JobSearch } from './admin-store.js';

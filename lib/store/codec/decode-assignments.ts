@@ -3,7 +3,7 @@ import { isEnvelope } from '../../job/codec/payload-codec.js';
 import { hasCode, UndecodableContentError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { andThen } from '../../common/maybe-promise.js';
-import type { Assignment, ConsumerStore, PersonOutcome } from '../people/consumer-store.js';
+import type { Assignment, ConsumerStore, PersonOutcome } from '../features/people/consumer-store.js';
 import { encodeErrorOf } from './encode-completions.js';
 import type { StoredContent } from './stored-content.js';
 

@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
-import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../jobs/completion.js';
-import type { JobStore } from '../jobs/job-store.js';
+import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../rows/completion.js';
+import type { JobStore } from '../verbs/job-store.js';
 import type { StoredContent } from './stored-content.js';
 
 /** Encodes the errors of attempts. Payloads and results are encoded before, so that calls with too large ones reject. */

@@ -1,12 +1,12 @@
 import type { ContentCodec } from '../../job/codec/content-codec.js';
 import { isEnvelope } from '../../job/codec/payload-codec.js';
 import type { AdminStore } from '../admin/admin-store.js';
-import type { FlowStore } from '../flows/flow-store.js';
+import type { FlowStore } from '../features/flows/flow-store.js';
 import type { OpenStore } from '../open-store.js';
-import type { EventStore, RecordedEvent } from '../results/event-store.js';
-import type { JobLogEntry, JobLogStore } from '../results/job-log-store.js';
-import type { WaitStore } from '../results/wait-store.js';
-import type { ScheduleRecord, ScheduleStore } from '../schedules/schedule-store.js';
+import type { EventStore, RecordedEvent } from '../features/events/event-store.js';
+import type { JobLogEntry, JobLogStore } from '../features/logs/job-log-store.js';
+import type { WaitStore } from '../features/waits/wait-store.js';
+import type { ScheduleRecord, ScheduleStore } from '../features/schedules/schedule-store.js';
 import { decodingConsumerStore } from './decode-assignments.js';
 import { encodingJobStore } from './encode-completions.js';
 import { StoredContent } from './stored-content.js';

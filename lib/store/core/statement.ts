@@ -2,7 +2,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { pageSize } from '../../common/page-size.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../tables/table-names.js';
 
 // Characters, most of them of one byte: far below the default max_allowed_packet.
 export const MAX_STATEMENT_LENGTH = 500_000;

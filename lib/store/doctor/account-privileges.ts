@@ -1,4 +1,4 @@
-import { TABLES, type Tables } from '../tables.js';
+import { TABLES, type Tables } from '../tables/table-names.js';
 
 /** The kinds of accounts in docs/guides/security.md. */
 export const ACCOUNTS = ['producer', 'asker', 'worker', 'migrator', 'reader'] as const;

@@ -1,6 +1,6 @@
 import type { Dialect } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../tables/table-names.js';
 
 export interface ActualColumn {
   /** In lower case, without the display width of numbers. */

@@ -1,6 +1,6 @@
 import { query } from '../core/statement.js';
-import { CLAIM_OLDEST } from '../jobs/claim/single-statement.js';
-import { LOCK_OLDEST } from '../jobs/claim/skip-locked.js';
+import { CLAIM_OLDEST } from '../verbs/claim/single-statement.js';
+import { LOCK_OLDEST } from '../verbs/claim/skip-locked.js';
 import { expectedTables } from '../schema/expected-tables.js';
 import { ok, ON_ALL, problem, type Check, type Patient } from './check.js';
 

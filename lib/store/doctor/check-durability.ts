@@ -1,5 +1,5 @@
 import { query } from '../core/statement.js';
-import { readVariables } from '../mysql/mysql-checks.js';
+import { readVariables } from '../databases/mysql/mysql-checks.js';
 import { ok, ON_SERVERS, problem, type Check, type Verdict } from './check.js';
 
 interface Setting {

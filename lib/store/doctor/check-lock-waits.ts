@@ -1,5 +1,5 @@
 import { query, type Work } from '../core/statement.js';
-import { readVariables } from '../mysql/mysql-checks.js';
+import { readVariables } from '../databases/mysql/mysql-checks.js';
 import { ok, ON_SERVERS, problem, unknown, type Check, type Patient } from './check.js';
 import { END_PREPARED } from './check-transactions.js';
 

@@ -1,8 +1,8 @@
 import { hasCode } from '../../job/errors.js';
 import { isMissingTable } from '../core/classify-error.js';
 import { query } from '../core/statement.js';
-import { TABLE_SCHEMAS } from '../schema/entities/table-schemas.js';
-import { TABLES, type Tables } from '../tables.js';
+import { TABLE_SCHEMAS } from '../tables/table-schemas.js';
+import { TABLES, type Tables } from '../tables/table-names.js';
 import { ACCOUNT_PRIVILEGES, type Account, type TablePrivilege } from './account-privileges.js';
 import { ok, ON_SERVERS, problem, unknown, type Check, type Patient, type Verdict } from './check.js';
 

@@ -1,5 +1,5 @@
-import { sampleQueues } from '../stats/sample-queues.js';
-import type { StatsSample } from '../stats/stats-store.js';
+import { sampleQueues } from '../features/stats/sample-queues.js';
+import type { StatsSample } from '../features/stats/stats-store.js';
 import { note, ok, ON_ALL, problem, type Check, type Verdict } from './check.js';
 
 type Sample = StatsSample['queues'][number];

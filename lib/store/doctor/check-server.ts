@@ -1,4 +1,4 @@
-import { readServer, readVariables, serverProblems } from '../mysql/mysql-checks.js';
+import { readServer, readVariables, serverProblems } from '../databases/mysql/mysql-checks.js';
 import { note, ok, ON_SERVERS, problem, type Check, type Verdict } from './check.js';
 
 // The tests run on these lines.

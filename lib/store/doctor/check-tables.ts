@@ -3,7 +3,7 @@ import { isMissingTable } from '../core/classify-error.js';
 import { expectedTables, type ExpectedTable } from '../schema/expected-tables.js';
 import { currentVersion } from '../schema/schema.js';
 import { SCHEMA_VERSION } from '../schema/migrations/migrations.js';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../tables/table-names.js';
 import { readActualTable, type ActualTable } from './actual-tables.js';
 import { note, ok, ON_ALL, problem, READER, unknown, type Check, type Patient, type Verdict } from './check.js';
 import { compareTables } from './compare-tables.js';

@@ -3,7 +3,7 @@ import { hasCode } from '../../job/errors.js';
 import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { NotificationChannel } from '../notifications/notification-channel.js';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../tables/table-names.js';
 import type { Account } from './account-privileges.js';
 import type { Diagnosis } from './diagnosis.js';
 

@@ -1,5 +1,5 @@
 import type { Dialect } from '../core/sql-database.js';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../tables/table-names.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 type TableKey = keyof Tables;

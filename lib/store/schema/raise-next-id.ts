@@ -1,5 +1,5 @@
 import { hasCode } from '../../job/errors.js';
-import { inArchive } from './archive-options.js';
+import { inArchive } from '../tables/archive-options.js';
 import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';

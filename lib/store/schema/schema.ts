@@ -1,9 +1,9 @@
 import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
-import { inArchive, type Archives } from './archive-options.js';
+import { inArchive, type Archives } from '../tables/archive-options.js';
 import { ARCHIVE_TABLE, MIGRATIONS, SCHEMA_VERSION, upStatements } from './migrations/migrations.js';
 import { isAppliedBefore, isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { historyTable } from './entities/job-tables.js';
+import { historyTable } from '../tables/job-tables.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;

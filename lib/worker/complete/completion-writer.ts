@@ -8,8 +8,8 @@ import {
   type Completion,
   type CompletionBatch,
   type CompletionResult,
-} from '../../store/jobs/completion.js';
-import type { JobStore } from '../../store/jobs/job-store.js';
+} from '../../store/rows/completion.js';
+import type { JobStore } from '../../store/verbs/job-store.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { logText } from '../../common/log-text.js';

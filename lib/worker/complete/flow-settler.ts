@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js';
 import { Batcher } from '../../common/batcher.js';
 import { groupBy } from '../../common/group-by.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
-import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
+import type { FlowStore, RetentionOf, SettledJobs } from '../../store/features/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 
 // Most locks last for milliseconds.

@@ -5,7 +5,7 @@ import { isFinalOutcome, isClaimableAtOnce, OUTCOME_OF, outcomeWithoutRun, type 
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
-import type { Completion } from '../../store/jobs/completion.js';
+import type { Completion } from '../../store/rows/completion.js';
 import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { BufferedJob } from '../queue/prefetch-buffer.js';

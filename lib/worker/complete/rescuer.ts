@@ -1,8 +1,8 @@
 import { groupBy } from '../../common/group-by.js';
 import { expiredLeaseError, isFinalOutcome, outcomeAfterExpiredLease } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
-import type { JobStore, RescuedJob, RescueRules } from '../../store/jobs/job-store.js';
-import type { WorkerLockStore } from '../../store/workers/worker-lock-store.js';
+import type { JobStore, RescuedJob, RescueRules } from '../../store/verbs/job-store.js';
+import type { WorkerLockStore } from '../../store/verbs/worker-lock-store.js';
 import type { LogParams } from '../../common/job-logger.js';
 import type { OwnWork } from '../../job/own-work.js';
 import type { WorkerParts } from '../worker-parts.js';

@@ -1,6 +1,6 @@
-import type { JobStore } from '../../store/jobs/job-store.js';
-import type { ClaimLease } from '../../store/jobs/claim.js';
-import type { WorkerRegistry } from '../../store/workers/worker-registry.js';
+import type { JobStore } from '../../store/verbs/job-store.js';
+import type { ClaimLease } from '../../store/rows/claim.js';
+import type { WorkerRegistry } from '../../store/features/workers/worker-registry.js';
 import type { Clock } from '../../common/clock.js';
 import { PollLoop } from '../../common/poll-loop.js';
 

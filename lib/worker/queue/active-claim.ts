@@ -1,8 +1,8 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { claimLeaseMs } from '../../job/lease.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
-import type { ClaimProgress } from '../../store/jobs/completion.js';
-import type { ClaimRequest } from '../../store/jobs/claim.js';
+import type { ClaimProgress } from '../../store/rows/completion.js';
+import type { ClaimRequest } from '../../store/rows/claim.js';
 
 interface JobOfClaim {
   readonly id: number;

@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
 import { logText } from '../../common/log-text.js';
 import { hasCode } from '../../job/errors.js';
-import type { ClaimRequest } from '../../store/jobs/claim.js';
+import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './prefetch-limits.js';
 import { ClaimSequencer } from './claim-sequencer.js';

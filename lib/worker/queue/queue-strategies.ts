@@ -1,6 +1,6 @@
 import type { JobLogger } from '../../common/job-logger.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { ChosenStrategy, JobStore } from '../../store/jobs/job-store.js';
+import type { ChosenStrategy, JobStore } from '../../store/verbs/job-store.js';
 
 /** The claim strategy of each queue of a worker. */
 export class QueueStrategies {

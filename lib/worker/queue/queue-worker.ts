@@ -1,5 +1,5 @@
 import { inRootContext } from '../../common/async-context.js';
-import type { QueueState } from '../../store/jobs/job-store.js';
+import type { QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';

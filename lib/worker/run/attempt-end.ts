@@ -4,7 +4,7 @@ import { COMPLETED, type Completed } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
-import type { Completion } from '../../store/jobs/completion.js';
+import type { Completion } from '../../store/rows/completion.js';
 
 export interface AttemptEnd {
   readonly outcome: Outcome;

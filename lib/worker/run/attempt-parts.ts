@@ -3,9 +3,9 @@ import type { JobLogger } from '../../common/job-logger.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
 import type { Instrumentations } from '../../metrics/instrumentations.js';
-import type { FlowStore } from '../../store/flows/flow-store.js';
-import type { JobStore } from '../../store/jobs/job-store.js';
-import type { StepStore } from '../../store/steps/step-store.js';
+import type { FlowStore } from '../../store/features/flows/flow-store.js';
+import type { JobStore } from '../../store/verbs/job-store.js';
+import type { StepStore } from '../../store/features/steps/step-store.js';
 import type { JobLogWriter } from './job-log-writer.js';
 
 /** The surroundings of the attempts of a queue. */

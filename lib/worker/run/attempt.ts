@@ -10,7 +10,7 @@ import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
 import { completeOutcome, encodeProgress } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
-import type { Completion } from '../../store/jobs/completion.js';
+import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import { endOfCompleted, timeoutOf, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import type { AttemptParts } from './attempt-parts.js';

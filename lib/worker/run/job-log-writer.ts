@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { OutageLog } from '../../common/outage-log.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
-import type { JobLogStore } from '../../store/results/job-log-store.js';
+import type { JobLogStore } from '../../store/features/logs/job-log-store.js';
 
 // The least time between two writes. Of the progress of a job only the last value in this time is written.
 const WRITE_INTERVAL_MS = 500;

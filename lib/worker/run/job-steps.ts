@@ -15,7 +15,7 @@ import type {
   StepStore,
   StoredStep,
   StoredSteps,
-} from '../../store/steps/step-store.js';
+} from '../../store/features/steps/step-store.js';
 
 export type StepArguments<T> =
   [work: () => T | Promise<T>] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<T>];

@@ -14,71 +14,75 @@ const ACCEPTED_COMMIT = 'return logged.number === number ? { value: value(logged
 export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'outcomes are written without the fence': {
     find: {
-      'lib/store/jobs/complete-batch.ts': [FENCE],
-      'lib/store/jobs/complete-jobs.ts': [FENCE],
-      'lib/store/jobs/history.ts': [FENCE],
+      'lib/store/verbs/complete-batch.ts': [FENCE],
+      'lib/store/ends/complete-jobs.ts': [FENCE],
+      'lib/store/rows/history.ts': [FENCE],
     },
     replace: 'WHERE :ids AND :claimId = :claimId',
   },
   'jobs are claimed without locks and without a check of their state': {
     find: {
-      'lib/store/jobs/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
-      'lib/store/jobs/claim/write-claim.ts': [`AND state = 'waiting'`],
+      'lib/store/verbs/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
+      'lib/store/rows/write-claim.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },
   'claimed jobs are claimed again by compare-and-set and by update': {
     find: {
-      'lib/store/jobs/claim/optimistic.ts': ["AND ${OF_QUEUE} AND state = 'waiting'"],
-      'lib/store/jobs/claim/claim-by-update.ts': [`AND state = 'waiting'`],
+      'lib/store/verbs/claim/optimistic.ts': ["AND ${OF_QUEUE} AND state = 'waiting'"],
+      'lib/store/verbs/claim/claim-by-update.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },
   'the lock of a worker locks nothing': {
-    find: { 'lib/store/workers/sql-worker-lock-store.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
+    find: { 'lib/store/verbs/sql-worker-lock-store.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
     replace: 'WHERE id = :id`',
   },
   'an enqueue in doubt is repeated': {
-    find: { 'lib/store/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
+    find: { 'lib/store/databases/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
     replace: 'return undefined;',
   },
   'an enqueue in doubt is believed': {
-    find: { 'lib/store/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
+    find: { 'lib/store/databases/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
     replace: 'return { value: value(logged) };',
   },
   'a late enqueue is not rejected': {
-    find: { 'lib/store/mysql/commit-lanes.ts': ['SET number = -1,'] },
+    find: { 'lib/store/databases/mysql/commit-lanes.ts': ['SET number = -1,'] },
     replace: 'SET',
   },
   'the transaction of a job does not complete it': {
-    find: { 'lib/store/jobs/sql-job-store.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'] },
+    find: {
+      'lib/store/verbs/sql-job-store.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'],
+    },
     replace: '.inCallerTransaction(manager, () => completeClaimed([]))',
   },
   'a lost outcome counts as stored': {
-    find: { 'lib/store/jobs/complete-jobs.ts': ['throw new FenceError()'] },
+    find: { 'lib/store/ends/complete-jobs.ts': ['throw new FenceError()'] },
     replace: 'return',
   },
   'claims of a limited queue do not wait for each other': {
     find: {
-      'lib/store/limits/claim-within-limits.ts': [
+      'lib/store/features/limits/claim-within-limits.ts': [
         'FROM {limits} /*! FORCE INDEX (PRIMARY) */\n  WHERE queue = :queue /*! FOR UPDATE */`',
       ],
     },
     replace: 'FROM {limits}\n  WHERE queue = :queue`',
   },
   'groups do not count their active jobs': {
-    find: { 'lib/store/groups/turn.ts': ['Math.max(0, concurrency - active)'] },
+    find: { 'lib/store/features/groups/turn.ts': ['Math.max(0, concurrency - active)'] },
     replace: 'concurrency',
   },
   'a step is not stored in the transaction of its work': {
     find: {
-      'lib/store/steps/sql-step-store.ts': ['        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);'],
+      'lib/store/features/steps/sql-step-store.ts': [
+        '        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);',
+      ],
     },
     replace: '',
   },
   'a job of a flow does not wait for the others': {
     find: {
-      'lib/store/flows/settle-jobs.ts': [
+      'lib/store/features/flows/settle-jobs.ts': [
         'open[index]!.rows.length === 0',
         'open_edge === null || failed_edge !== null',
       ],
@@ -88,16 +92,16 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'a job that fans out does not notice a child that has failed': {
     find: {
       'lib/worker/run/job-children.ts': ['hasStored || '],
-      'lib/store/flows/read-flow.ts': [`, 'failed'`],
+      'lib/store/features/flows/read-flow.ts': [`, 'failed'`],
     },
     replace: '',
   },
   'several workers run a tick': {
-    find: { 'lib/store/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
+    find: { 'lib/store/features/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
     replace: 'ORDER BY name`',
   },
   'rescued jobs lose their attempt': {
-    find: { 'lib/store/jobs/rescue.ts': ['mayHaveStarted: startedIds.has(job.id)'] },
+    find: { 'lib/store/verbs/rescue.ts': ['mayHaveStarted: startedIds.has(job.id)'] },
     replace: 'mayHaveStarted: false',
   },
 };

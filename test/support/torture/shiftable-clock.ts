@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2/promise';
 
 const TABLE = 'torture_clock';
-const FILE = 'lib/store/mysql/mysql.ts';
+const FILE = 'lib/store/databases/mysql/mysql.ts';
 const CLOCK = 'now: NOW,';
 const LOCK_ERRORS = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT'];
 

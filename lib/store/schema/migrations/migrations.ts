@@ -1,4 +1,4 @@
-import { TABLES, type Tables } from '../../tables.js';
+import { TABLES, type Tables } from '../../tables/table-names.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
 import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';

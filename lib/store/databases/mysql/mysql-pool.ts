@@ -1,0 +1,249 @@
+import type { Pool, PoolConnection } from 'mysql2';
+import type { DataSource } from 'typeorm';
+import { sharedAbortController } from '../../../common/abort.js';
+import type { Clock } from '../../../common/clock.js';
+import { withTimeout } from '../../../common/with-timeout.js';
+import { TransactionLostError } from '../../../job/errors.js';
+import { inApplicationTransaction, type ApplicationWork } from '../../core/application-transaction.js';
+import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../../core/caller-transaction.js';
+import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
+import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
+import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
+import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../../core/statement.js';
+import type { Templates } from '../../core/template.js';
+import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+import { Hosts } from './hosts.js';
+import { MysqlConnections } from './mysql-connections.js';
+import { withCompleteAnswers } from './caller-session.js';
+import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';
+import { MysqlSessions } from './mysql-sessions.js';
+import { MysqlSockets } from './mysql-sockets.js';
+import { MysqlWire } from './mysql-wire.js';
+import { OpenTransactions } from './open-transactions.js';
+import { CommitLog } from './commit-log.js';
+
+// Enough for the claims of many queues, a flush and a heartbeat at the same time. Each statement takes milliseconds.
+const POOL_SIZE = 5;
+
+const BEGIN = 'START TRANSACTION';
+const COMMIT = 'COMMIT';
+
+// Not SELECT … FOR UPDATE.
+const PLAIN_READ = /^\s*(?:SELECT|WITH|SHOW)\b(?!.*\bFOR UPDATE\b)/s;
+
+const CLOSE_TIMEOUT_MS = 400;
+
+/**
+ * The library's own connections with their own session settings. A handler that exhausts the application's pool cannot
+ * stop a heartbeat, and the application's sessions stay unchanged.
+ */
+export class MysqlPool implements SqlDatabase {
+  readonly #wire: MysqlWire;
+  readonly #sessions: MysqlSessions;
+  readonly #connections: MysqlConnections;
+  readonly #commitLog: CommitLog;
+  readonly #sockets: MysqlSockets;
+  #openTransactions: OpenTransactions | undefined;
+  readonly #closed = sharedAbortController();
+
+  private constructor(
+    private readonly pool: Pool,
+    private readonly dataSource: DataSource,
+    private readonly templates: Templates,
+    private readonly clock: Clock,
+    waitTimeoutS: number,
+    hosts: Hosts,
+    private readonly onRetry: OnRetry | undefined,
+  ) {
+    this.#sockets = new MysqlSockets(pool);
+    this.#wire = new MysqlWire(clock, waitTimeoutS);
+    this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
+    this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, clock, waitTimeoutS);
+    this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
+  }
+
+  /** @param shortestLeaseMs the server releases the row locks of a host that lost power after this time */
+  static async open(
+    dataSource: DataSource,
+    templates: Templates,
+    clock: Clock,
+    shortestLeaseMs: number,
+    hosts = new Hosts(),
+    onRetry?: OnRetry,
+  ): Promise<MysqlPool> {
+    const options = dataSource.options as MysqlOptions;
+    const { createPool } = await loadDriver(options);
+    const waitTimeoutS = Math.max(1, Math.ceil(shortestLeaseMs / 1_000));
+    const pool = createPool({
+      ...connectionOptions(options),
+      charset: 'utf8mb4',
+      supportBigNumbers: true,
+      bigNumberStrings: false,
+      multipleStatements: true,
+      connectionLimit: POOL_SIZE,
+      // mysql2 closes idle connections only if maxIdle is below the limit.
+      maxIdle: POOL_SIZE - 1,
+      // Shorter than the server's wait_timeout, and long enough that a busy process does not reconnect.
+      idleTimeout: Math.min(60_000, waitTimeoutS * 500),
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+      ...hosts.connectionOptions,
+    });
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts, onRetry);
+  }
+
+  transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
+    const attempt = () => this.#withConnection((connection, inDoubt) => this.#transact(connection, work, inDoubt));
+    return withRetry(this.clock, attempt, maxLockWaits, this.onRetry);
+  }
+
+  get hasFixedIdStep(): boolean {
+    return !this.#sessions.isGalera;
+  }
+
+  runIdempotent<T>(work: () => Work<T>): Promise<T> {
+    const attempt = () =>
+      this.#withConnection((connection) => drive(work(), ({ statements }) => this.#sendAlone(connection, statements)));
+    return withRetry(this.clock, attempt, undefined, this.onRetry);
+  }
+
+  writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
+    return this.#commitLog.commit(writes);
+  }
+
+  decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T> {
+    return this.#commitLog.decide(work);
+  }
+
+  transactOnce<T>(work: () => Work<T>, hasWritten: (value: T) => boolean = () => true): Promise<T> {
+    return this.#commitLog.transact(work, hasWritten);
+  }
+
+  requireOpenTransaction(transaction: CallerTransaction): void {
+    callerQueryRunner(this.dataSource, transaction);
+  }
+
+  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    const bind = (statement: Statement) => ({ text: this.#bind(statement, ASCII_WITHOUT_ESCAPES), values: [] });
+    const runner = callerQueryRunner(this.dataSource, transaction);
+    this.#openTransactions ??= new OpenTransactions(this.dataSource);
+    if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
+    try {
+      return await withCompleteAnswers(runner, (beforeRead) => runOnQueryRunner(runner, bind, work, beforeRead));
+    } catch (error) {
+      throw explainRejection(error);
+    }
+  }
+
+  // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
+  readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
+    if (transaction) this.requireOpenTransaction(transaction);
+    return this.runIdempotent(work);
+  }
+
+  inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T> {
+    return inApplicationTransaction(this.dataSource, work);
+  }
+
+  async openDedicated(): Promise<DedicatedConnection> {
+    const connection = await this.#connections.acquire();
+    return {
+      send: (work) => this.#drive(connection, work),
+      onEnd: (act) => void connection.once('end', act).once('error', act),
+      drop: () => this.#connections.drop(connection),
+    };
+  }
+
+  /** Waits at most 400 ms for running statements, and rejects those that still run. */
+  async close(): Promise<void> {
+    await withTimeout(this.clock, CLOSE_TIMEOUT_MS, this.#close());
+    this.#closed.abort();
+    this.#openTransactions?.stop();
+    this.#wire.close();
+    // A pool rejects new connections only after `end` was called.
+    this.pool.end(() => undefined);
+    this.#sockets.destroy();
+  }
+
+  async #close(): Promise<void> {
+    await this.#commitLog.close();
+    if (!this.#closed.signal.aborted) await new Promise<void>((resolve) => this.pool.end(() => resolve()));
+  }
+
+  /** @param use calls `inDoubt` before it sends a statement that commits: a lost answer then has an unknown outcome */
+  async #withConnection<T>(use: (connection: PoolConnection, inDoubt: () => void) => Promise<T>): Promise<T> {
+    const connection = await this.#connections.acquire();
+    let isInDoubt = false;
+    try {
+      const value = await use(connection, () => (isInDoubt = true));
+      this.#connections.release(connection);
+      return value;
+    } catch (error) {
+      await this.#connections.rollBack(connection, error);
+      if (isInDoubt && classifyError(error) === 'reconnect' && !isUnsent(error))
+        throw storeUnavailableError(error, 'unknown');
+      throw error;
+    }
+  }
+
+  /** Sends BEGIN with the first step, and COMMIT with the last step if the work marks it. */
+  async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
+    let isOpen = false;
+    let isCommitted = false;
+    const value = await drive(work(), async ({ statements, isLast = false }) => {
+      const bound = statements.map((each) => this.#bind(each));
+      if (isCommitted) return this.#send(connection, bound);
+      const begin = isOpen ? [] : [BEGIN];
+      isOpen = true;
+      isCommitted = isLast;
+      if (isLast) inDoubt();
+      const results = await this.#send(connection, [...begin, ...bound, ...(isLast ? [COMMIT] : [])]);
+      return results.slice(begin.length, begin.length + bound.length);
+    });
+    if (isOpen && !isCommitted) {
+      inDoubt();
+      await this.#send(connection, [COMMIT]);
+    }
+    return value;
+  }
+
+  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
+    return drive(work(), ({ statements }) =>
+      this.#send(
+        connection,
+        statements.map((each) => this.#bind(each)),
+      ),
+    );
+  }
+
+  #bind(statement: Statement, quotable = WITHOUT_ESCAPES): string {
+    return withLiterals(this.templates.bind(statement), quotable);
+  }
+
+  /**
+   * Sends reads as a transaction of their own. A proxy may send a SELECT outside of a transaction to a replica, which does
+   * not know the latest commits yet.
+   */
+  async #sendAlone(connection: PoolConnection, statements: readonly Statement[]): Promise<readonly StatementResult[]> {
+    const texts = statements.map((each) => this.#bind(each));
+    if (!statements.every(({ sql }) => PLAIN_READ.test(sql))) return this.#send(connection, texts);
+    const { supportsMultiStatements } = this.#sessions;
+    try {
+      // Reads may be sent as one text to a Galera node, too: if it aborts the transaction, nothing is half done.
+      const results = await this.#send(connection, [BEGIN, ...texts, COMMIT], supportsMultiStatements);
+      return results.slice(1, -1);
+    } catch (error) {
+      // The work may handle the error, and then use the connection again.
+      if (classifyError(error) !== 'reconnect') await this.#wire.send(connection, 'ROLLBACK');
+      throw error;
+    }
+  }
+
+  #send(
+    connection: PoolConnection,
+    statements: readonly string[],
+    isTogether = this.#sessions.supportsMultiStatements && !this.#sessions.isGalera,
+  ): Promise<readonly StatementResult[]> {
+    return isTogether ? this.#wire.sendTogether(connection, statements) : this.#wire.sendEach(connection, statements);
+  }
+}

@@ -1,0 +1,57 @@
+import { addRowsBy } from '../../core/add-rows.js';
+import type { Dialect } from '../../core/sql-database.js';
+import { query, type Work } from '../../core/statement.js';
+
+// unixepoch('subsec') would be shorter, but the command-line clients of some distributions do not support it yet.
+const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
+
+// DISTINCT would read the whole index.
+const namesIn = (table: string) => `
+  WITH RECURSIVE names (queue) AS (
+    SELECT MIN(queue)
+    FROM ${table}
+    UNION ALL
+    SELECT (SELECT MIN(t.queue) FROM ${table} t WHERE t.queue > names.queue)
+    FROM names
+    WHERE names.queue IS NOT NULL
+  )
+  SELECT queue
+  FROM names
+  WHERE queue IS NOT NULL`;
+
+const NAMES = { jobs: namesIn('{jobs}'), history: namesIn('{history}') } as const;
+
+const LAST_ID = `
+  SELECT seq
+  FROM sqlite_sequence
+  WHERE name = '{jobs}'`;
+
+export const sqlite: Dialect = {
+  name: 'sqlite',
+  now: NOW,
+  lockDuplicate: (...key) => `ON CONFLICT (${key.join(', ')}) DO NOTHING`,
+
+  ...addRowsBy('INSERT OR IGNORE'),
+
+  hasOneWriter: true,
+
+  *queueNames(table: keyof typeof NAMES): Work<string[]> {
+    const names = (yield* query<{ queue: unknown }>(NAMES[table])).map(({ queue }) => queue);
+    // Another program can write values of any type.
+    return names.filter((queue): queue is string => typeof queue === 'string');
+  },
+
+  *nextId(): Work<number> {
+    const [row] = yield* query<{ seq: number }>(LAST_ID);
+    return (row?.seq ?? 0) + 1;
+  },
+
+  maintenanceLock: {
+    // The transaction that creates the tables is the lock.
+    // eslint-disable-next-line require-yield
+    *tryAcquire(): Work<boolean> {
+      return true;
+    },
+    *release(): Work<void> {},
+  },
+};

@@ -1,0 +1,69 @@
+import { batchesOf } from '../../common/batches-of.js';
+import { pageSize } from '../../common/page-size.js';
+import { ascending, idsOf } from '../core/safe-id.js';
+import { deleteFrom, executeAll, executeInBatches, statement, type Work } from '../core/statement.js';
+import { jobLogDeletions } from './job-log-deletions.js';
+import { stepDeletions } from './step-deletions.js';
+
+// For jobs without such rows a DELETE would lock gaps.
+const STEPS_OF = `
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids)
+  GROUP BY job_id`;
+
+const PROGRESS_OF = `
+  SELECT job_id AS id
+  FROM {progress} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids)`;
+
+const CHILDREN_OF = `
+  SELECT DISTINCT job_id AS id
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids) AND fan_out > 0`;
+
+const DELETE_CHILDREN = deleteFrom('edges', 'job_id = :id AND fan_out > 0');
+
+const BATCH_SIZE = 500;
+
+/** Ids of the jobs whose earlier runs have left rows beside that of the job. */
+export interface EarlierRuns {
+  readonly withSteps: readonly number[];
+  /** Those of which a sleep, or a wait for a signal, has not ended. */
+  readonly withWaits: readonly number[];
+  /** With progress or log lines. */
+  readonly withLogs: readonly number[];
+  /** With children that a run has enqueued. */
+  readonly withChildren: readonly number[];
+}
+
+/** Reads without locks. The caller keeps claims from the jobs, so that no run adds rows. */
+export function* findEarlierRuns(ids: readonly number[]): Work<EarlierRuns> {
+  const found = { withSteps: [], withWaits: [], withLogs: [], withChildren: [] } as Record<keyof EarlierRuns, number[]>;
+  for (const batch of batchesOf(ascending(ids), pageSize(BATCH_SIZE))) {
+    const reads = [STEPS_OF, PROGRESS_OF, CHILDREN_OF].map((sql) => statement(sql, { ids: batch }));
+    const [steps, logs, children] = (yield* executeAll(reads)).map(
+      ({ rows }) => rows as unknown as readonly { id: number; waits?: number }[],
+    );
+    found.withSteps.push(...idsOf(steps!));
+    found.withWaits.push(...idsOf(steps!.filter(({ waits }) => Number(waits) === 1)));
+    found.withLogs.push(...idsOf(logs!));
+    found.withChildren.push(...idsOf(children!));
+  }
+  return found;
+}
+
+/**
+ * Deletes all that belongs to the old payload of jobs that start anew: steps, waits, progress, log lines, and the edges to
+ * their children, which run on by themselves. Each new column or table of a run belongs here.
+ */
+export function* deleteEarlierRuns({ withChildren, ...found }: EarlierRuns): Work<void> {
+  yield* deleteStepsAndLogs(found);
+  yield* executeInBatches(withChildren.map((id) => statement(DELETE_CHILDREN, { id })));
+}
+
+/** Deletes that of jobs which are removed. Their flow still shows their children. */
+export function* deleteStepsAndLogs({ withSteps, withLogs }: Pick<EarlierRuns, 'withSteps' | 'withLogs'>): Work<void> {
+  const logs = withLogs.length === 0 ? [] : jobLogDeletions(withLogs);
+  yield* executeInBatches([...logs, ...stepDeletions(withSteps)]);
+}

@@ -1,0 +1,56 @@
+import { RUNNABLE_IN_QUEUE } from '../rows/runnable.js';
+import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
+
+// A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
+// stages names its stage. The lock order is claims, jobs, history, stages.
+
+const STAGE_OF = `
+  SELECT stage
+  FROM {stages}
+  WHERE job_id = :id`;
+
+const IN_STAGES = `
+  SELECT job_id
+  FROM {stages}
+  WHERE job_id IN (:ids)
+  ORDER BY job_id`;
+
+const DELETE_STAGE = deleteFrom('stages', 'job_id = :id');
+
+const INSERT_STAGE = `
+  INSERT INTO {stages} (job_id, queue, stage, priority)
+  SELECT id, queue, :stage, priority
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id`;
+
+const SET_RUNNABLE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET runnable = CASE WHEN :isInStage = 1 THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END
+  WHERE id = :id AND claim_id = 0`;
+
+export function* stageOf(id: number): Work<string | null> {
+  return (yield* query<{ stage: string }>(STAGE_OF, { id }))[0]?.stage ?? null;
+}
+
+/** Deletes the stages of these jobs. The caller sets their `runnable`. */
+export function* clearStages(ids: readonly number[]): Work<void> {
+  yield* deleteStaged(yield* findStaged(ids));
+}
+
+/** The jobs that are in a stage, in the order of their ids. */
+export function* findStaged(ids: readonly number[]): Work<number[]> {
+  if (ids.length === 0) return [];
+  return (yield* query<{ job_id: number }>(IN_STAGES, { ids })).map(({ job_id }) => Number(job_id));
+}
+
+/** Deletes the stages of jobs that are known to be in one. For other jobs the DELETE would lock gaps. */
+export function* deleteStaged(ids: readonly number[]): Work<void> {
+  yield* executeAll(ids.map((id) => ({ sql: DELETE_STAGE, values: { id } })));
+}
+
+/** The transaction must have locked the job, and no claim may have it. */
+export function* setStage(id: number, stage: string | null): Work<void> {
+  yield* execute(SET_RUNNABLE, { id, isInStage: stage === null ? 0 : 1 });
+  yield* clearStages([id]);
+  if (stage !== null) yield* execute(INSERT_STAGE, { id, stage });
+}

@@ -1,0 +1,93 @@
+import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
+import type { NewJob } from '../../../job/job.js';
+import { readOverrides } from '../../../job/read-columns.js';
+import { execute, executeAll, type Work } from '../../core/statement.js';
+import { enqueue } from '../../ends/enqueue.js';
+import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
+import type { StepOwner } from '../steps/step-store.js';
+import { addEdges, edgeRows, type EdgeRow } from '../../ends/edges.js';
+import type { StoredFlow } from './flow-store.js';
+
+const ADD_FLOW = `
+  INSERT INTO {flows} (created_at, expires_at)
+  VALUES (:now, :now + 3600000)`;
+
+const JOIN_FLOW = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET options = :options
+  WHERE id = :jobId`;
+
+export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
+  const id = yield* addFlow();
+  const blocked = new Set(edges.map(({ job }) => job));
+  const jobIds = yield* enqueue(jobs.map((job, index) => inFlow(job, id, blocked.has(index))));
+  yield* addEdges(edgeRows(id, jobs, edges, jobIds));
+  return { id, jobIds };
+}
+
+/** See FlowStore.fanOut. */
+export function* fanOut(
+  owner: StepOwner,
+  step: string,
+  jobs: readonly NewJob[],
+  onFailure: OnFailure,
+  fanOutNumber = 1,
+): Work<readonly number[] | undefined> {
+  const { jobId } = owner;
+  const { owner: parent, stored } = yield* lockStep(owner, step);
+  if (!parent) return undefined;
+  if (stored) return [];
+  const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
+  yield* executeAll([addStep(jobId, step, { state: 'done', signal: null })]);
+  return ids;
+}
+
+function* addChildren(
+  jobId: number,
+  parent: OwnerRow,
+  jobs: readonly NewJob[],
+  onFailure: OnFailure,
+  fanOutNumber: number,
+): Work<readonly number[]> {
+  const { id: flowId, edges } = yield* flowOf(jobId, parent);
+  const ids = yield* enqueue(jobs.map((job) => inFlow(job, flowId, false)));
+  const toChild = ({ queue, name }: NewJob, n: number): EdgeRow => [
+    jobId,
+    ids[n]!,
+    queue,
+    name,
+    onFailure,
+    fanOutNumber,
+  ];
+  const toChildren = jobs.map(toChild);
+  yield* addEdges([...edges, ...toChildren]);
+  return ids;
+}
+
+/** The flow of the job. If it is in none, a new one. */
+function* flowOf(jobId: number, { queue, name, options }: OwnerRow): Work<{ id: number; edges: EdgeRow[] }> {
+  const read = readOverrides(options);
+  const overrides = 'overrides' in read ? read.overrides : null;
+  if (overrides?.flow !== undefined) return { id: overrides.flow, edges: [] };
+  const id = yield* addFlow();
+  yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
+  return { id, edges: [[-id, jobId, queue, name, 'run', 0]] };
+}
+
+function* addFlow(): Work<number> {
+  const [added] = yield* executeAll([{ sql: ADD_FLOW, values: {} }]);
+  return added!.insertId;
+}
+
+/** A blocked job keeps its delay for the time when it is unblocked. */
+function inFlow(job: NewJob, flow: number, isBlocked: boolean): NewJob {
+  const delay = {
+    ...(isBlocked && job.delayMs !== null && { delayMs: job.delayMs }),
+    ...(isBlocked && job.runAtMs !== null && { runAtMs: job.runAtMs }),
+  };
+  // The text of the overrides is JSON already, and most flows have many equal ones.
+  const added = JSON.stringify({ ...delay, flow });
+  const overrides = job.overrides === null ? added : `${job.overrides.slice(0, -1)},${added.slice(1)}`;
+  if (!isBlocked) return { ...job, overrides };
+  return { ...job, overrides, isBlocked, delayMs: null, runAtMs: null };
+}

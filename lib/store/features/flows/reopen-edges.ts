@@ -1,0 +1,86 @@
+import { pageSize } from '../../../common/page-size.js';
+import { ascending, idsOf } from '../../core/safe-id.js';
+import { executeInBatches, Ids, queryIds, queryInBatches, statement, type Work } from '../../core/statement.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+
+const EDGES_TO = `
+  SELECT job_id, needs, state, fan_out
+  FROM {edges} /*! FORCE INDEX ({edges}_needs) */
+  WHERE needs IN (:ids)`;
+
+// Locked, so that no settling unblocks the jobs before their edges are open again. No claim or completion locks such jobs.
+const LOCK_BLOCKED = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND state = 'blocked'
+  ORDER BY id /*! FOR UPDATE */`;
+
+const UNFINISHED = `
+  SELECT id
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+const LAST_FAN_OUTS = `
+  SELECT job_id AS id, MAX(fan_out) AS last_fan_out
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids)
+  GROUP BY job_id`;
+
+const OPEN = `state = 'open', outcome = '', result = NULL, error = NULL`;
+
+const REOPEN = `
+  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  SET ${OPEN}
+  WHERE :needs`;
+
+const REOPEN_EDGE = `
+  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  SET ${OPEN}
+  WHERE job_id = :jobId AND needs = :needs`;
+
+const IGNORE_FAILURES = `
+  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'done'
+  WHERE job_id = :id AND state = 'failed'`;
+
+const BLOCKED_AMONG = `
+  SELECT DISTINCT job_id AS id
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids) AND state = 'open'`;
+
+const BATCH_SIZE = 500;
+
+type Edge = Pick<TableRow<'edges'>, 'job_id' | 'needs' | 'state' | 'fan_out'>;
+
+/**
+ * The jobs run again. Jobs that still wait for them, or have ended, wait for their next end. A job that has gone on since
+ * then keeps their previous end. Returns those of the jobs that wait for others, which run again too: jobs that stay failed
+ * no longer matter to them.
+ */
+export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> {
+  const edges = yield* queryInBatches<Edge>(EDGES_TO, ids, pageSize(BATCH_SIZE));
+  const passed = yield* passedEdges(edges.filter(({ job_id, state }) => Number(job_id) > 0 && state === 'done'));
+  const reopened = edges.filter((edge) => !passed.has(edge));
+  const reopen =
+    passed.size === 0
+      ? [statement(REOPEN, { needs: new Ids(ids, 'needs') })]
+      : reopened.map(({ job_id, needs }) => statement(REOPEN_EDGE, { jobId: job_id, needs }));
+  yield* executeInBatches([...reopen, ...ids.map((id) => statement(IGNORE_FAILURES, { id }))]);
+  return new Set(yield* queryIds(BLOCKED_AMONG, { ids }));
+}
+
+/** The edges of jobs that have gone on: they run, can run, or wait in a later fan-out. */
+function* passedEdges(done: readonly Edge[]): Work<ReadonlySet<Edge>> {
+  const dependents = ascending(done.map(({ job_id }) => Number(job_id)));
+  const size = pageSize(BATCH_SIZE);
+  const blocked = idsOf(yield* queryInBatches<{ id: number }>(LOCK_BLOCKED, dependents, size));
+  const unfinished = new Set(idsOf(yield* queryInBatches<{ id: number }>(UNFINISHED, dependents, size)));
+  const lasts = yield* queryInBatches<{ id: number; last_fan_out: number }>(LAST_FAN_OUTS, blocked, size);
+  const lastOf = new Map(lasts.map(({ id, last_fan_out }) => [Number(id), Number(last_fan_out)]));
+  return new Set(
+    done.filter(({ job_id, fan_out }) => {
+      const last = lastOf.get(Number(job_id));
+      return last === undefined ? unfinished.has(Number(job_id)) : Number(fan_out) < last;
+    }),
+  );
+}

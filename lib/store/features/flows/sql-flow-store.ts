@@ -1,0 +1,129 @@
+import { batchesOf } from '../../../common/batches-of.js';
+import { pageSize } from '../../../common/page-size.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../../core/statement.js';
+import type { StoreParts } from '../../rows/store-parts.js';
+import type { EventJob } from '../../rows/job-events.js';
+import { createFlow, fanOut } from './create-flow.js';
+import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
+import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
+import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
+
+const BATCH_SIZE = 500;
+const PRUNE_BATCH_SIZE = 100;
+// A sweep reads this number of blocked jobs of each queue.
+const SWEEP_PAGE_SIZE = 5_000;
+
+const CHECK_INTERVAL_MS = 3_600_000;
+
+const EXPIRED = `
+  SELECT id
+  FROM {flows} /*! FORCE INDEX ({flows}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit`;
+
+// A job that can be retried goes on with its flow. One statement, so that a job that moves to the history is found in one
+// of the two tables.
+const REMAINING = `
+  SELECT e.needs
+  FROM {edges} e /*! FORCE INDEX (PRIMARY) */
+  WHERE e.job_id = :id
+    AND (EXISTS (SELECT 1 FROM {history} h WHERE h.id = e.needs) OR EXISTS (SELECT 1 FROM {jobs} j WHERE j.id = e.needs))
+  LIMIT 1`;
+
+const POSTPONE = `
+  UPDATE {flows} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :now + ${CHECK_INTERVAL_MS}
+  WHERE id = :id`;
+
+const DELETE_EDGES = deleteFrom('edges', 'job_id = :id');
+const DELETE_FLOW = deleteFrom('flows', 'id = :id');
+
+const START: BlockedPosition = { group: '', priority: -32_769, id: 0 };
+
+export function sqlFlowStore({ database, blocking, dialect, scanCursors }: StoreParts): FlowStore {
+  /** The last blocked job that the previous sweep has read, by queue. */
+  const swept = new Map<string, BlockedPosition>();
+
+  async function settledAfter(endedIds: readonly number[]): Promise<number[]> {
+    const found: number[] = [];
+    for (const batch of batchesOf(endedIds, pageSize(BATCH_SIZE)))
+      found.push(...(await database.runIdempotent(() => findSettled(batch))));
+    return found;
+  }
+
+  async function recheck(blockedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
+    const unblocked: UnblockedJob[] = [];
+    const cancelled: EventJob[] = [];
+    const locked: number[] = [];
+    // Other jobs may need the cancelled ones, and a flow may be a chain of any length.
+    for (let ids = blockedIds; ids.length > 0;) {
+      const ended: number[] = [];
+      for (const batch of batchesOf(ids, pageSize(BATCH_SIZE))) {
+        const changed = await blocking.transaction(() => settleJobs(batch, retentionMs));
+        unblocked.push(...changed.unblocked);
+        cancelled.push(...changed.cancelled);
+        locked.push(...(changed.locked ?? []));
+        ended.push(...changed.cancelled.map(({ id }) => id));
+      }
+      ids = await settledAfter(ended);
+    }
+    if (unblocked.length > 0) scanCursors.reset();
+    return { unblocked, cancelled, ...(locked.length > 0 && { locked }) };
+  }
+
+  return {
+    create: (flow, transaction) =>
+      transaction
+        ? database.inCallerTransaction(transaction, () => createFlow(flow))
+        : blocking.transactOnce(() => createFlow(flow)),
+
+    fanOut: (...given) => blocking.transaction(() => fanOut(...given)),
+
+    mustWait: (jobId, step) => database.runIdempotent(() => mustWait(jobId, step)),
+
+    settle: async (endedIds, retentionMs) => recheck(await settledAfter(endedIds), retentionMs),
+
+    recheck,
+
+    async sweep(retentionMs) {
+      const found: number[] = [];
+      const limit = pageSize(SWEEP_PAGE_SIZE);
+      for (const queue of await database.runIdempotent(() => dialect.queueNames('jobs'))) {
+        const after = swept.get(queue) ?? START;
+        const { settled, next } = await database.runIdempotent(() => readBlocked(queue, after, limit));
+        if (next) swept.set(queue, next);
+        else swept.delete(queue);
+        found.push(...settled);
+      }
+      return recheck(found, retentionMs);
+    },
+
+    children: (...given) => database.runIdempotent(() => readChildren(...given)),
+
+    read: (flowId) => database.runIdempotent(() => readFlow(flowId)),
+
+    async prune(limit) {
+      const expired = await database.runIdempotent(() => queryIds(EXPIRED, { limit }));
+      for (const id of expired) {
+        if (await database.runIdempotent(() => keepsFlow(id))) continue;
+        // The ends of the flow come last, so that a flow that is deleted in part is found again.
+        const jobIds = [...(await database.runIdempotent(() => readJobIds(id))).reverse(), -id];
+        for (const batch of batchesOf(jobIds, PRUNE_BATCH_SIZE)) await database.runIdempotent(() => deleteEdges(batch));
+        await database.runIdempotent(() => execute(DELETE_FLOW, { id }));
+      }
+      return expired.length;
+    },
+  };
+}
+
+/** Whether one of the last jobs of the flow still exists. If so, the next check follows in an hour. */
+function* keepsFlow(id: number): Work<boolean> {
+  const [remaining] = yield* query(REMAINING, { id: -id });
+  if (remaining) yield* execute(POSTPONE, { id });
+  return remaining !== undefined;
+}
+
+function* deleteEdges(jobIds: readonly number[]): Work<void> {
+  for (const id of jobIds) yield* execute(DELETE_EDGES, { id });
+}

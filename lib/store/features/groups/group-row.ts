@@ -1,0 +1,55 @@
+import { readGroupOverrides, type GroupOverrides, type GroupRules } from '../../../job/groups/group-options.js';
+import { restUntil } from '../limits/rest.js';
+import { parseJsonOrNull } from '../../core/parse-json.js';
+import type { Dialect } from '../../core/sql-database.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+
+const STORED_COLUMNS = [
+  'group_key',
+  'state',
+  'turn',
+  'head_priority',
+  'head_id',
+  'active_ids',
+  'overrides',
+  'rate_until_us',
+  'rate_used',
+];
+
+/** @param row such as `g.` */
+export function groupColumns(row = ''): string {
+  return `${STORED_COLUMNS.map((column) => row + column).join(', ')}, ${restUntil(row)} AS rest_until`;
+}
+
+export const LOCKED_GROUP_COLUMNS = `${groupColumns('g.')}, :now AS at`;
+
+export type GroupRow = Omit<TableRow<'groups'>, 'queue' | 'rest_ms'>;
+
+export type LockedGroup = GroupRow & { readonly at: number };
+
+export interface GroupName {
+  readonly queue: string;
+  readonly group: string;
+}
+
+/** The place of a group among the groups of a queue in one state. */
+export type GroupPosition = Readonly<{ turn: number; group: string }>;
+
+/** An INSERT of groups that changes existing ones, for each kind of database. `given` is the value to insert. */
+export function onDialects(
+  sqlOf: (onDuplicate: string, given: (column: string) => string) => string,
+): Readonly<Record<Dialect['name'], string>> {
+  const mysql = sqlOf('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`);
+  const sqlite = sqlOf('ON CONFLICT (queue, group_key) DO UPDATE SET', (column) => `excluded.${column}`);
+  return { mysql, mariadb: mysql, sqlite };
+}
+
+export function groupOverridesOf({ overrides }: Pick<GroupRow, 'overrides'>): GroupOverrides {
+  return readGroupOverrides(parseJsonOrNull(overrides));
+}
+
+export type GroupLimits = Pick<GroupRules, 'concurrency' | 'rate'> & { readonly weight: number };
+
+export function groupLimitsOf(row: Pick<GroupRow, 'overrides'>, { concurrency, rate }: GroupRules): GroupLimits {
+  return { concurrency, rate, weight: 1, ...groupOverridesOf(row) };
+}

@@ -1,0 +1,68 @@
+import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
+import { pageSize } from '../../../common/page-size.js';
+import type { ClaimRequest } from '../../rows/claim.js';
+import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
+
+// Reads the candidates without locks, because both servers would lock entries of an index that moves. Other claims may
+// have locked some of them, so there are more candidates than groups to lock.
+const candidates = (columns: string, limit: string) => `
+  SELECT ${columns}
+  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  WHERE queue = :queue AND state = 'ready' AND turn >= :turn AND (turn > :turn OR group_key > :group)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ${limit}`;
+
+const lockReady = (skipLocked: string) => `
+  SELECT /*! STRAIGHT_JOIN */ ${LOCKED_GROUP_COLUMNS}
+  FROM (${candidates('queue, group_key', ':candidates')}) AS c
+  JOIN {groups} g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT :groups /*! FOR UPDATE ${skipLocked} */`;
+
+const LOCK_READY_SKIP_LOCKED = lockReady('SKIP LOCKED');
+const LOCK_READY = lockReady('');
+
+const LAST_CANDIDATE = candidates('turn, group_key', '1 OFFSET :skipped');
+
+const CANDIDATES_PER_GROUP = 4;
+const CANDIDATES_PER_PAGE = 500;
+
+/** The part of the rotation that a claim reads. */
+export interface TurnRange {
+  /** Groups with an earlier turn are in no index entry that is not deleted, except for late commits. */
+  readonly earliestTurn: number;
+  /**
+   * Whether the claim reads all ready groups until it has enough. Otherwise it reads the first ones, because other claims
+   * rarely have the locks of all of them.
+   */
+  readonly readsAll: boolean;
+}
+
+/** Locks up to `wanted` groups in the order of their turns. Claims by strategies with SKIP LOCKED wait for no group. */
+export function* lockNextGroups(
+  { queue, strategy }: ClaimRequest,
+  wanted: number,
+  { earliestTurn, readsAll }: TurnRange,
+): Work<LockedGroup[]> {
+  const lock = skipsLocked(strategy) ? LOCK_READY_SKIP_LOCKED : LOCK_READY;
+  const most = wanted * CANDIDATES_PER_GROUP;
+  const size = pageSize(readsAll ? Math.max(most, CANDIDATES_PER_PAGE) : most);
+  const locked: LockedGroup[] = [];
+  // Each name of a group is longer than none.
+  let after: GroupPosition | undefined = { turn: earliestTurn, group: '' };
+  while (after && locked.length < wanted) {
+    const page: Values = { queue, ...after };
+    const [found, last]: readonly StatementResult[] = yield* executeAll([
+      statement(lock, { ...page, candidates: size, groups: wanted - locked.length }),
+      ...(readsAll ? [statement(LAST_CANDIDATE, { ...page, skipped: size - 1 })] : []),
+    ]);
+    locked.push(...(found!.rows as unknown as readonly LockedGroup[]));
+    const end: StatementResult['rows'][number] | undefined = last?.rows[0];
+    after = end && { turn: Number(end['turn']), group: end['group_key'] as string };
+  }
+  return locked;
+}
+
+export function skipsLocked(strategy: ClaimRequest['strategy']): boolean {
+  return strategy === 'skip-locked' || strategy === 'lock';
+}

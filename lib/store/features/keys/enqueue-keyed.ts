@@ -1,0 +1,166 @@
+import { mayReplace } from '../../../job/job-key.js';
+import type { NewJob } from '../../../job/job.js';
+import type { KeyedCallResult } from './key-store.js';
+import { enqueue, isScheduled, chunkJobs } from '../../ends/enqueue.js';
+import { addSubjects, hasSubject } from '../../ends/add-subjects.js';
+import { KeyPlan } from './key-plan.js';
+import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRow, type KeyRows } from './key-rows.js';
+import { deleteStaged, findStaged } from '../../ends/stages.js';
+import {
+  type FinalWrites,
+  type Statement,
+  type Work,
+  queryInBatches,
+  executeAll,
+  executeInBatches,
+} from '../../core/statement.js';
+import type { KeyName } from '../../core/sql-database.js';
+import { RETURNED } from '../../rows/runnable.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+import { pageSize } from '../../../common/page-size.js';
+import { ascending } from '../../core/safe-id.js';
+import { deleteEarlierRuns, findEarlierRuns, type EarlierRuns } from '../../ends/earlier-runs.js';
+import { withRestart } from '../../ends/restart.js';
+import { detachSubject } from '../../ends/subject-blobs.js';
+
+const lockIdle = (skipLocked: string) => `
+  SELECT id, queue, attempt, options
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE${skipLocked} */`;
+
+const LOCK_IDLE = lockIdle('');
+const LOCK_IDLE_SKIP_LOCKED = lockIdle(' SKIP LOCKED');
+
+// Replaces all columns of a job but its id and its creation time.
+const REPLACE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
+      priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
+      options = :overrides, group_key = :group, error = NULL, due_at = CASE WHEN :runnable = 0 THEN NULL ELSE :now END
+  WHERE id = :id AND claim_id = 0`;
+
+const MAX_IDS = 500;
+
+type IdleRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt' | 'options'>;
+
+export type IdleRows = ReadonlyMap<number, IdleRow>;
+
+/** `missing`: the keys without a row. Then nothing was stored. */
+export type KeyedEnqueueResult = { readonly results: KeyedCallResult[] } | { readonly missing: readonly KeyName[] };
+
+/**
+ * Locks keys, then jobs. Skips locked rows, so it never waits: a call that needs one of them gets the answer `locked`.
+ *
+ * @param provided keys whose rows this process has just created. If such a row is gone, its call gets `locked`
+ */
+export function* enqueueKeyed(
+  calls: readonly (readonly NewJob[])[],
+  provided: ReadonlySet<string>,
+): Work<FinalWrites<KeyedEnqueueResult>> {
+  const keys = keysOf(calls.flat());
+  const { locked, rows } = yield* lockKeysSkipLocked(keys);
+  const missing = keys.filter((key) => !rows.has(keyIdOf(key)) && !provided.has(keyIdOf(key)));
+  if (missing.length > 0) return { value: { missing }, hasWritten: false, writes: [] };
+
+  const isFree = (call: readonly NewJob[]) => keysOf(call).every((key) => locked.has(keyIdOf(key)));
+  const idle = yield* lockIn(LOCK_IDLE_SKIP_LOCKED, idleOwners(calls.filter(isFree).flat().filter(isReplacing), rows));
+  const plan = new KeyPlan(rows);
+  const planned = calls.map((call) => {
+    const isStillIdle = idleOwners(call.filter(isReplacing), rows).every(({ jobId }) => idle.has(jobId));
+    return isFree(call) && isStillIdle ? plan.addCall(call) : undefined;
+  });
+  const writes = yield* applyKeyPlan(plan, idle, yield* findTraces(plan.replacedIds));
+  const hasWritten = plan.inserts.length + plan.replacements.length > 0;
+  return { value: { results: planned.map((resultOf) => resultOf?.() ?? 'locked') }, hasWritten, writes };
+}
+
+/** What the old payloads of replaced jobs have left beside the rows of the jobs. */
+export interface Traces {
+  readonly inStages: readonly number[];
+  readonly runs: EarlierRuns;
+}
+
+export const NO_TRACES: Traces = {
+  inStages: [],
+  runs: { withSteps: [], withWaits: [], withLogs: [], withChildren: [] },
+};
+
+/** Reads without locks. The jobs must be locked, so that nothing is added. */
+export function* findTraces(replacedIds: readonly number[]): Work<Traces> {
+  return { inStages: yield* findStaged(replacedIds), runs: yield* findEarlierRuns(replacedIds) };
+}
+
+/**
+ * Returns the statements that assign the keys.
+ *
+ * @param idle the locked rows of the jobs that may be replaced
+ */
+export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }: Traces): Work<Statement[]> {
+  const withSteps = new Set(runs.withSteps);
+  const hasRun = (id: number) => withSteps.has(id) || Number(idle.get(id)?.attempt) > 0;
+  yield* replaceJobs(plan.replacements.map(([id, job]) => [id, hasRun(id) ? startingAnew(job) : job]));
+  yield* deleteEarlierRuns(runs);
+  yield* executeInBatches(plan.replacedIds.flatMap((id) => detachSubject(id, idle.get(id)?.options ?? null)));
+  const replacements = [...plan.replacements];
+  if (replacements.some(([, job]) => hasSubject(job))) {
+    const jobs = replacements.map(([, job]) => job);
+    yield* addSubjects(
+      jobs,
+      replacements.map(([id]) => id),
+    );
+  }
+  yield* deleteStaged(inStages);
+  plan.setInsertedIds(yield* enqueue(plan.inserts));
+  return plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));
+}
+
+function isReplacing({ key }: NewJob): boolean {
+  return key !== undefined && mayReplace(key);
+}
+
+/** The keys of `jobs` that unclaimed jobs own, read without locks. */
+function idleOwners(jobs: readonly NewJob[], rows: KeyRows): KeyRow[] {
+  const owners = keysOf(jobs).flatMap((key) => rows.get(keyIdOf(key)) ?? []);
+  return owners.filter(({ job }) => job?.isUnclaimed);
+}
+
+/** Waits for other transactions. See `lockIn`. */
+export function lockIdleJobs(owners: readonly KeyRow[]): Work<IdleRows> {
+  return lockIn(LOCK_IDLE, owners);
+}
+
+/**
+ * Locks those of the jobs that are as they were when their keys were read, and returns them. No worker can claim them until
+ * this transaction ends.
+ */
+function* lockIn(sql: string, owners: readonly KeyRow[]): Work<IdleRows> {
+  const byId = new Map(owners.map((owner) => [owner.jobId, owner]));
+  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
+  const isSame = ({ id, queue, attempt }: IdleRow) => {
+    const { key, job } = byId.get(Number(id))!;
+    return key.queue === queue && job!.attempt === Number(attempt);
+  };
+  return new Map(rows.filter(isSame).map((row) => [Number(row.id), row]));
+}
+
+/** Replaces unclaimed jobs that the transaction has locked. Each starts anew. */
+function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Work<void> {
+  let from = 0;
+  for (const { length } of chunkJobs(jobs.map(([, job]) => job))) {
+    yield* executeAll(jobs.slice(from, (from += length)).map(([id, job]) => replaceJob(id, job)));
+  }
+}
+
+function startingAnew(job: NewJob): NewJob {
+  return { ...job, overrides: withRestart(job.overrides) };
+}
+
+function replaceJob(id: number, job: NewJob): Statement {
+  const { name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
+  const { group = '' } = job;
+  // The job keeps its id, so it may stand before the head of its group.
+  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', group === '' ? 1 : RETURNED];
+  const values = { id, name, runAtMs, delayMs, state, runnable, priority, payload, headers, overrides, group };
+  return { sql: REPLACE, values: { ...values, maxAttempts: maxAttempts ?? 0 } };
+}

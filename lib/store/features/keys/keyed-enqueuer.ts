@@ -1,0 +1,163 @@
+import { StoreUnavailableError } from '../../../job/errors.js';
+import { mayReplace } from '../../../job/job-key.js';
+import type { NewJob } from '../../../job/job.js';
+import type { CallerTransaction } from '../../core/caller-transaction.js';
+import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
+import { applyKeyPlan, enqueueKeyed, findTraces, lockIdleJobs, NO_TRACES, type IdleRows } from './enqueue-keyed.js';
+import { KeyPlan } from './key-plan.js';
+import {
+  keyIdOf,
+  UNUSED_KEY_RETENTION_MS,
+  extendKeyRetention,
+  keysOf,
+  lockKeysSkipLocked,
+  lockKeys,
+  readKeys,
+  type KeyRows,
+  type LockedKey,
+} from './key-rows.js';
+import type { Dialect, KeyName, SqlDatabase } from '../../core/sql-database.js';
+import { executeAll, type Work } from '../../core/statement.js';
+
+// The number of times that rows may change between a read and its lock.
+const MAX_TRIES = 5;
+
+type Send = <T>(work: () => Work<T>) => Promise<T>;
+
+/** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
+export class KeyedEnqueuer {
+  /** The creations of rows that are under way, by key. */
+  readonly #creations = new Map<string, Promise<void>>();
+
+  /**
+   * @param database must never wait for a lock of the application: callers' open transactions need its answers to end
+   * @param blocking a database whose statements may wait for such a lock
+   */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly blocking: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {}
+
+  async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedCallResult[]> {
+    const attempt = (provided: ReadonlySet<string>) => this.blocking.decideOnce(() => enqueueKeyed(calls, provided));
+    const first = await attempt(new Set());
+    if ('results' in first) return first.results;
+    // Outside the transaction, so that no transaction waits for the INSERT of a row by another one.
+    await this.#createOnce(first.missing, (missing) => this.#insertRows(missing));
+    const second = await attempt(new Set(first.missing.map(keyIdOf)));
+    return 'results' in second ? second.results : calls.map(() => 'locked');
+  }
+
+  async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
+    const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
+    const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
+    const plan = new KeyPlan(rows);
+    const resultOf = plan.addCall(jobs);
+    // The snapshot of the caller's transaction may be older than these rows. The jobs are locked, so nothing is added.
+    const { replacedIds } = plan;
+    const traces =
+      replacedIds.length === 0 ? NO_TRACES : await this.database.readLatest(() => findTraces(replacedIds), transaction);
+    const writes = await inTransaction(() => applyKeyPlan(plan, idle, traces));
+    await inTransaction(() => executeAll(writes));
+    const results = resultOf();
+    if (results instanceof Error) throw results;
+    return results;
+  }
+
+  /** Resolves when the rows of the keys are committed. No process prunes them for the next 30 minutes. */
+  ensureRows(keys: readonly KeyName[]): Promise<void> {
+    return this.#createOnce(keys, async (own) => {
+      const rows = await this.database.runIdempotent(() => readKeys(own));
+      const missing = own.filter((key) => !rows.has(keyIdOf(key)));
+      if (missing.length > 0) await this.#insertRows(missing);
+      const retentionOf = (key: KeyName) => rows.get(keyIdOf(key))?.remainingRetentionMs ?? UNUSED_KEY_RETENTION_MS;
+      const old = own.filter((key) => retentionOf(key) < UNUSED_KEY_RETENTION_MS / 2);
+      if (old.length > 0) await this.database.transaction(() => extendUnlockedKeyRetention(old));
+    });
+  }
+
+  /**
+   * Resolves when the rows of all keys exist. `create` gets those keys for which no other call is under way: the INSERT
+   * of a row that another process has created and a caller's transaction has locked waits for that transaction. For each
+   * key at most one call of this process waits in the database; the others wait here.
+   */
+  async #createOnce(keys: readonly KeyName[], create: (keys: readonly KeyName[]) => Promise<void>): Promise<void> {
+    const pending = new Set(keys.flatMap((key) => this.#creations.get(keyIdOf(key)) ?? []));
+    const own = keys.filter((key) => !this.#creations.has(keyIdOf(key)));
+    if (own.length > 0) {
+      const creating = create(own).finally(() => {
+        for (const key of own) this.#creations.delete(keyIdOf(key));
+      });
+      for (const key of own) this.#creations.set(keyIdOf(key), creating);
+      pending.add(creating);
+    }
+    await Promise.all(pending);
+  }
+
+  /** Inserts the rows that do not exist yet. */
+  async #insertRows(keys: readonly KeyName[]): Promise<void> {
+    const { dialect } = this;
+    let isRetry = false;
+    await this.blocking.runIdempotent(function* () {
+      // A timeout of the INSERT means that a row exists and is locked. Another INSERT would wait for the same lock.
+      const rows = isRetry ? yield* readKeys(keys) : undefined;
+      const missing = rows ? keys.filter((key) => !rows.has(keyIdOf(key))) : keys;
+      isRetry = true;
+      if (missing.length > 0) yield* dialect.addKeys(missing, UNUSED_KEY_RETENTION_MS);
+    });
+  }
+
+  /** The rows and their jobs are stable until the transaction ends. */
+  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<{ rows: KeyRows; idle: IdleRows }> {
+    const keys = keysOf(jobs);
+    const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // If the database has one writer, another connection would wait for this transaction.
+      if (this.dialect.hasOneWriter) await inTransaction(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
+      else await this.ensureRows(keys);
+      const locked = await inTransaction(() => lockKeys(keys));
+      if (locked.size < keys.length) continue;
+      const rows = await this.#readWithin(keys, locked, inTransaction);
+      // No worker may claim these jobs before the commit: a handler would miss the caller's writes or run a replaced
+      // job.
+      const waiting = [...rows.values()].filter(
+        ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
+      );
+      const idle = await inTransaction(() => lockIdleJobs(waiting));
+      if (waiting.every(({ jobId }) => idle.has(jobId))) return { rows, idle };
+    }
+    throw new StoreUnavailableError(
+      'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
+      'not-done',
+      undefined,
+      true,
+    );
+  }
+
+  /**
+   * Reads the keys on another connection, because the snapshot of the caller's transaction may be old. Keys that this
+   * transaction has acquired are read in it, because no other connection sees them. A database with one writer needs
+   * only the transaction.
+   */
+  async #readWithin(
+    keys: readonly KeyName[],
+    locked: ReadonlyMap<string, LockedKey>,
+    inTransaction: Send,
+  ): Promise<KeyRows> {
+    if (this.dialect.hasOneWriter) return inTransaction(() => readKeys(keys));
+    const committed = await this.database.runIdempotent(() => readKeys(keys));
+    const isOwn = (id: string) => {
+      const [row, now] = [committed.get(id), locked.get(id)];
+      return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
+    };
+    const own = keys.filter((key) => isOwn(keyIdOf(key)));
+    return new Map([...committed, ...(await inTransaction(() => readKeys(own)))]);
+  }
+}
+
+/** Skips locked keys: their transactions are using them and extend their retention. */
+function* extendUnlockedKeyRetention(keys: readonly KeyName[]): Work<void> {
+  const { locked } = yield* lockKeysSkipLocked(keys);
+  yield* extendKeyRetention(keys.filter((key) => locked.has(keyIdOf(key))));
+}

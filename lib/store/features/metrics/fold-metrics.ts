@@ -1,0 +1,87 @@
+import { deleteFrom, query, executeInBatches, type Work } from '../../core/statement.js';
+import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
+import { addSums, emptySums, METRICS_STEPS, type MetricsRow } from './metrics-store.js';
+
+const { process, minute, hour, day } = METRICS_STEPS;
+
+/** A fold without `to` deletes the rows. */
+const FOLDS = [
+  { from: process, to: minute, afterMs: 10 * minute },
+  { from: minute, to: hour, afterMs: day },
+  { from: hour, to: day, afterMs: 30 * day },
+  { from: day, to: undefined, afterMs: 365 * day },
+] as const;
+
+// Only whole minutes, hours or days, so that a time is in one row.
+const LOCK_OLDEST = `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+  WHERE step_ms = :step AND starts_at < (:now - :afterMs) - (:now - :afterMs) % :to
+  ORDER BY starts_at
+  LIMIT :limit /*! FOR UPDATE */`;
+
+const LOCK_ONE = `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = 0 /*! FOR UPDATE */`;
+
+const DELETE = deleteFrom(
+  'metrics',
+  'queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder',
+);
+
+const HAS_OLD = FOLDS.map(
+  ({ from, to = day, afterMs }, number) => `
+         EXISTS (
+           SELECT 1
+           FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+           WHERE step_ms = ${from} AND starts_at < (:now - ${afterMs}) - (:now - ${afterMs}) % ${to}
+         ) AS fold_${number}`,
+);
+
+const DUE_FOLDS = `
+  SELECT ${HAS_OLD.join(',')}`;
+
+/** The numbers of the folds that have rows to add up or to delete. Each is one transaction. */
+export function* findDueFolds(): Work<number[]> {
+  const [row] = yield* query<Record<string, number>>(DUE_FOLDS);
+  return [...FOLDS.keys()].filter((number) => Number(row![`fold_${number}`]) > 0);
+}
+
+/** Returns the number of rows that it has added up, or deleted. */
+export function* foldMetrics(number: number, limit: number): Work<number> {
+  const { from, to = day, afterMs } = FOLDS[number]!;
+  const stored = yield* query<StoredMetrics>(LOCK_OLDEST, { step: from, to, afterMs, limit });
+  const rows = stored.map(toMetricsRow);
+  if (FOLDS[number]!.to !== undefined) yield* addToSums(rows, to);
+  yield* deleteMetrics(rows);
+  return rows.length;
+}
+
+function* deleteMetrics(rows: readonly MetricsKey[]): Work<void> {
+  yield* executeInBatches(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
+}
+
+function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
+  const sums = new Map<string, MetricsRow>();
+  for (const row of rows) {
+    const startsAtMs = row.startsAtMs - (row.startsAtMs % stepMs);
+    const key = JSON.stringify([row.queue, startsAtMs]);
+    let sum = sums.get(key);
+    if (!sum) sums.set(key, (sum = { queue: row.queue, startsAtMs, stepMs, recorder: 0, ...emptySums() }));
+    addSums(sum, row);
+  }
+  // Some rows of that time may have been added up before.
+  const all = [...sums.values()];
+  const before = yield* executeInBatches(all.map((sum) => ({ sql: LOCK_ONE, values: keyOf(sum) })));
+  before.forEach(({ rows: [row] }, index) => {
+    if (row) addSums(all[index]!, toMetricsRow(row as unknown as StoredMetrics));
+  });
+  yield* writeMetrics(all);
+}
+
+type MetricsKey = Pick<MetricsRow, 'queue' | 'stepMs' | 'startsAtMs' | 'recorder'>;
+
+function keyOf({ queue, stepMs, startsAtMs, recorder }: MetricsKey) {
+  return { queue, stepMs, startsAtMs, recorder };
+}

@@ -1,0 +1,40 @@
+import type { StoreParts } from '../../rows/store-parts.js';
+import { query, readTime, type Work } from '../../core/statement.js';
+import { findDueFolds, foldMetrics } from './fold-metrics.js';
+import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
+import { METRICS_STEPS, type MetricsRange, type MetricsRow, type MetricsStore } from './metrics-store.js';
+
+// A row of a longer step may begin before the range and end in it. One statement has one snapshot: rows that another
+// process adds up at that moment are counted once.
+const READ = Object.values(METRICS_STEPS)
+  .map(
+    (rowStep) => `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND step_ms = ${rowStep}
+    AND starts_at < COALESCE(:toMs, :now)
+    AND starts_at >= COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
+                     - COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
+                       % CASE WHEN :stepMs > ${rowStep} THEN :stepMs ELSE ${rowStep} END`,
+  )
+  .join('\n  UNION ALL');
+
+export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
+  return {
+    readTime: () => database.runIdempotent(readTime),
+    save: (rows) => database.runIdempotent(() => writeMetrics(rows)),
+    read: (queue, range) => database.runIdempotent(() => readMetrics(queue, range)),
+
+    async fold(limit) {
+      let folded = 0;
+      for (const number of await database.runIdempotent(() => findDueFolds()))
+        folded = Math.max(folded, await database.transaction(() => foldMetrics(number, limit)));
+      return folded;
+    },
+  };
+}
+
+function* readMetrics(queue: string, range: MetricsRange): Work<MetricsRow[]> {
+  const rows = yield* query<StoredMetrics>(READ, { queue, ...range });
+  return rows.map(toMetricsRow);
+}

@@ -1,0 +1,163 @@
+import { batchesOf } from '../../../common/batches-of.js';
+import { groupBy } from '../../../common/group-by.js';
+import type { Subscription } from '../../../job/topics.js';
+import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
+import type { Dialect } from '../../core/sql-database.js';
+import type { StoreParts } from '../../rows/store-parts.js';
+import { pageSize } from '../../../common/page-size.js';
+import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
+import { deleteLimits } from '../limits/sql-limit-store.js';
+import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
+
+// A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
+// these tables have no place in the common lock order.
+
+const EXPIRIES = `
+  SELECT queue, expires_after_ms
+  FROM {queues}
+  WHERE queue IN (:queues)`;
+
+const KNOWN_QUEUES = `
+  SELECT queue
+  FROM {queues}
+  WHERE queue IN (:queues)`;
+
+const DECLARE = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET expires_after_ms = :expiresAfterMs, used_at = :now
+  WHERE queue = :queue`;
+
+const MARK_USED = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET used_at = :now
+  WHERE queue IN (:queues)`;
+
+// NULL for a queue that is not temporary. Also NULL if another program has written times whose sum overflows, because
+// the error would fail the statement for all queues.
+export const expiresAt = (row: string, divisor = 1) => `
+  CASE WHEN ${row}used_at BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} AND ${row}expires_after_ms BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+       THEN ${row}used_at + ${row}expires_after_ms / ${divisor} END`;
+
+// A paused queue does not expire, so that it stays paused.
+const EXPIRED = `
+  SELECT q.queue
+  FROM {queues} q
+  WHERE ${expiresAt('q.')} <= :now AND q.paused = 0
+    AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.queue = q.queue)
+  ORDER BY q.queue`;
+
+// Skips a queue that another transaction has locked, so that it does not delay the others. The next round examines it.
+const LOCK_EXPIRED = `
+  SELECT expires_after_ms
+  FROM {queues} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
+
+const HAS_JOBS = `
+  SELECT id
+  FROM {jobs}
+  WHERE queue = :queue
+  LIMIT 1`;
+
+// Only a process that declares the queue as temporary records its use. A worker of another process may serve it too.
+const HAS_WORKER = `
+  SELECT id
+  FROM {workers}
+  WHERE seen_at + :expiresAfterMs > :now AND INSTR(queues, :quoted) > 0
+  LIMIT 1`;
+
+const QUEUE_BATCH_SIZE = 500;
+
+const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
+
+/**
+ * Reads first, so that only the first worker of a queue writes. The write waits for a caller's transaction that has
+ * added the queue.
+ */
+export async function addQueues(
+  { database, blocking, dialect }: Pick<StoreParts, 'database' | 'blocking' | 'dialect'>,
+  queues: readonly string[],
+): Promise<void> {
+  const unknown = await database.runIdempotent(() => findUnknownQueues(queues));
+  for (const batch of batchesOf(unknown.sort(), pageSize(QUEUE_BATCH_SIZE)))
+    await blocking.runIdempotent(() => dialect.addQueues(batch));
+}
+
+/**
+ * For work on the row of a queue, which a new queue does not have yet.
+ *
+ * @param work returns 0 or undefined if there is no row. Then the row is added, and the work runs again
+ */
+export function* orAddQueue<T>(dialect: Pick<Dialect, 'addQueues'>, queue: string, work: () => Work<T>): Work<T> {
+  const found = yield* work();
+  if (found) return found;
+  yield* dialect.addQueues([queue]);
+  return yield* work();
+}
+
+function* findUnknownQueues(queues: readonly string[]): Work<string[]> {
+  if (queues.length === 0) return [];
+  const known = new Set((yield* query<{ queue: string }>(KNOWN_QUEUES, { queues })).map(({ queue }) => queue));
+  return queues.filter((queue) => !known.has(queue));
+}
+
+/**
+ * Compares without locks, so that a worker that restarts without changes writes nothing. Returns in `toWrite` the
+ * declarations that differ from the database, or whose use must be recorded.
+ */
+export function* diffDeclarations(
+  declared: readonly DeclaredQueue[],
+): Work<{ toWrite: readonly DeclaredQueue[]; undeclared: SubscriptionRecord[] }> {
+  if (declared.length === 0) return { toWrite: [], undeclared: [] };
+  const queues = declared.map(({ queue }) => queue);
+  const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(EXPIRIES, { queues });
+  const known = yield* subscriptionsOfQueues(queues);
+  const knownOf = groupBy(known, ({ queue }) => queue);
+  const isTemporary = new Set(rows.filter((row) => row.expires_after_ms !== null).map(({ queue }) => queue));
+  const toWrite = declared.filter(
+    ({ queue, expiresAfterMs, subscriptions }) =>
+      expiresAfterMs !== null ||
+      isTemporary.has(queue) ||
+      !subscriptions.every((subscription) => isKnown(knownOf.get(queue) ?? [], subscription)),
+  );
+  const declaredTopics = new Set(
+    declared.flatMap(({ queue, subscriptions }) => subscriptions.map(({ topic }) => `${queue} ${topic}`)),
+  );
+  return { toWrite, undeclared: known.filter(({ queue, topic }) => !declaredTopics.has(`${queue} ${topic}`)) };
+}
+
+export function* declareQueue(dialect: Dialect, { queue, expiresAfterMs, subscriptions }: DeclaredQueue): Work<void> {
+  yield* orAddQueue(dialect, queue, () => execute(DECLARE, { queue, expiresAfterMs }));
+  yield* addSubscriptions(queue, subscriptions);
+}
+
+export function* subscribe(dialect: Dialect, queue: string, subscriptions: readonly Subscription[]): Work<void> {
+  yield* orAddQueue(dialect, queue, () => execute(MARK_USED, { queues: [queue] }));
+  yield* addSubscriptions(queue, subscriptions);
+}
+
+export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
+  if (queues.length === 0) return true;
+  return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
+}
+
+/** Reads without locks. `expireQueue` locks each queue and checks it again. */
+export function* findExpiredQueues(): Work<string[]> {
+  return (yield* query<{ queue: string }>(EXPIRED)).map(({ queue }) => queue);
+}
+
+/** False if the queue was used meanwhile, or another transaction has locked it. */
+export function* expireQueue(queue: string): Work<boolean> {
+  const [row] = yield* query<{ expires_after_ms: number }>(LOCK_EXPIRED, { queue });
+  if (!row) return false;
+  // From here on, a transaction that uses the queue waits for this one.
+  const expiresAfterMs = Number(row.expires_after_ms);
+  if ((yield* query(HAS_JOBS, { queue })).length > 0) return false;
+  if ((yield* query(HAS_WORKER, { expiresAfterMs, quoted: JSON.stringify(queue) })).length > 0) return false;
+  yield* deleteSubscriptions(queue);
+  yield* deleteLimits(queue);
+  return yield* deleteQueue(queue);
+}
+
+export function* deleteQueue(queue: string): Work<boolean> {
+  return (yield* execute(DELETE_QUEUE, { queue })) === 1;
+}

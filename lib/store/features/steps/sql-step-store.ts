@@ -1,0 +1,247 @@
+import { batchesOf } from '../../../common/batches-of.js';
+import { LeaseLostError, TransactionLostError } from '../../../job/errors.js';
+import {
+  statement,
+  execute,
+  executeAll,
+  executeFinal,
+  query,
+  deleteFrom,
+  type Statement,
+  type Work,
+} from '../../core/statement.js';
+import type { StoreParts } from '../../rows/store-parts.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+import { remainingJobs } from '../../reads/remaining-jobs.js';
+import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
+import { listSignals, SIGNAL_RETENTION_MS } from './list-signals.js';
+import {
+  BEFORE_ALL_WAITS,
+  endWaits,
+  readMissedWaits,
+  readWaitsFor,
+  readWaitsOfJob,
+  storeSignal,
+  type Wait,
+  type WaitPosition,
+} from './signals.js';
+import { pageSize } from '../../../common/page-size.js';
+import { stepDeletions } from '../../ends/step-deletions.js';
+import { ascending } from '../../core/safe-id.js';
+import type * as port from './step-store.js';
+
+const STEPS = `
+  SELECT name, state, result, until_at
+  FROM {steps}
+  WHERE job_id = :jobId`;
+
+const NOW = 'SELECT :now AS at';
+
+const END_STEP = `
+  UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'done', result = :result, signal_hash = NULL
+  WHERE job_id = :jobId AND name = :name`;
+
+const SIGNAL = `
+  SELECT data, awaited
+  FROM {signals}
+  WHERE hash = :hash`;
+
+// Skips a signal that a caller's transaction sends again, because the job must not wait for its end. That signal counts
+// as not awaited anyway.
+const LOCK_NEW_SIGNAL = `
+  SELECT hash
+  FROM {signals} /*! FORCE INDEX (PRIMARY) */
+  WHERE hash = :hash AND awaited = 0 /*! FOR UPDATE SKIP LOCKED */`;
+
+const MARK_AWAITED = `
+  UPDATE {signals} /*! FORCE INDEX (PRIMARY) */
+  SET awaited = 1
+  WHERE hash = :hash`;
+
+const CHECK_INTERVAL_MS = 3_600_000;
+
+const WAKE_PAGE_SIZE = 1_000;
+// A search for missed signals reads this number of waits at a time, and as many pages.
+const SEARCH_PAGE_SIZE = 5_000;
+const SEARCH_PAGES = 20;
+
+// Skips any number of locked rows, so that they do not delay the others. Reads the state because MySQL may read, and lock,
+// a whole index that contains all columns of a query.
+const EXPIRED = `
+  SELECT job_id, state
+  FROM {steps} /*! FORCE INDEX ({steps}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+
+// The conditions that are always true keep both servers from scanning a small table.
+const POSTPONE_CHECK = `
+  UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :now + ${CHECK_INTERVAL_MS}
+  WHERE job_id = :id AND name > ''`;
+
+const OLD_SIGNALS = `
+  SELECT hash
+  FROM {signals} /*! FORCE INDEX ({signals}_sent) */
+  WHERE sent_at <= :now - ${SIGNAL_RETENTION_MS}
+  ORDER BY sent_at
+  LIMIT :limit`;
+
+const DELETE_SIGNAL = deleteFrom('signals', `hash = :hash AND sent_at <= :now - ${SIGNAL_RETENTION_MS}`);
+
+type SignalRow = Pick<TableRow<'signals'>, 'data' | 'awaited'>;
+type StoredStepRow = Omit<StepRow, 'at'>;
+
+const ENDED = { state: 'done', signal: null } as const;
+
+export function sqlStepStore({ database, blocking, dialect, scanCursors }: StoreParts): port.StepStore {
+  /** @param work receives the stored step */
+  const asOwner = <T>(
+    owner: port.StepOwner,
+    name: string,
+    work: (stored: StepRow | undefined) => Work<T>,
+  ): Promise<T | undefined> =>
+    blocking.transaction(function* () {
+      const locked = yield* lockStep(owner, name);
+      return locked.owner ? yield* work(locked.stored) : undefined;
+    });
+
+  /** The last wait that the previous search for missed signals has read. */
+  let searched: WaitPosition = BEFORE_ALL_WAITS;
+
+  async function end(waits: readonly Wait[]): Promise<port.WokenJob[]> {
+    const woken: port.WokenJob[] = [];
+    for (const batch of batchesOf(waits, pageSize(WAKE_PAGE_SIZE)))
+      woken.push(...(await blocking.transaction(() => endWaits(batch))));
+    if (woken.length > 0) scanCursors.reset();
+    return woken;
+  }
+
+  async function endAll(hash: string): Promise<port.WokenJob[]> {
+    const woken: port.WokenJob[] = [];
+    const limit = pageSize(WAKE_PAGE_SIZE);
+    for (let after: WaitPosition | undefined = BEFORE_ALL_WAITS; after;) {
+      const from: WaitPosition = after;
+      const waits = await blocking.runIdempotent(() => readWaitsFor(hash, from, limit));
+      woken.push(...(await end(waits)));
+      after = waits.length < limit ? undefined : waits.at(-1);
+    }
+    return woken;
+  }
+
+  return {
+    async readSteps(jobId) {
+      const [now, steps] = await database.runIdempotent(() =>
+        executeAll([statement(NOW), statement(STEPS, { jobId })]),
+      );
+      const rows = steps!.rows as unknown as readonly StoredStepRow[];
+      return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
+    },
+
+    writeStep: (owner, name, result) =>
+      asOwner(owner, name, function* (stored) {
+        // After a lost answer the step may be stored already. No other claim could have stored it.
+        if (!stored) yield* executeFinal([addStep(owner.jobId, name, { ...ENDED, result })]);
+        return true as const;
+      }),
+
+    transactStep: ({ jobId, claimId, queue }, name, work) =>
+      blocking.inApplicationTransaction(async (manager, isStillOpen) => {
+        const { value, result } = await work(manager);
+        if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
+        await blocking.inCallerTransaction(manager, function* () {
+          if (!(yield* lockOwner({ jobId, claimId }))) throw new LeaseLostError(jobId, queue);
+          yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
+        });
+        return value;
+      }),
+
+    startSleep: (owner, name, until) =>
+      asOwner(owner, name, (stored) =>
+        storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', signal: null }),
+      ),
+
+    waitForSignal: (owner, name, { key, hash }, delayMs) =>
+      asOwner(owner, name, function* (stored): Work<port.SignalWait> {
+        const { jobId } = owner;
+        const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', signal: { key, hash } });
+        const [signal] = yield* query<SignalRow>(SIGNAL, { hash });
+        if (!signal && wait.nowMs < wait.untilMs) return { state: 'waiting', ...wait };
+        // The JSON of a signal stands in a list, so that a signal without data differs from none.
+        const result = signal ? `[${signal.data ?? ''}]` : null;
+        const end = statement(END_STEP, { jobId, name, result });
+        if (signal && Number(signal.awaited) === 0) yield* endFirstWait(end, hash);
+        else yield* executeAll([end]);
+        return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
+      }),
+
+    signal(signal, transaction) {
+      const store = () => storeSignal(dialect, signal);
+      return transaction ? blocking.inCallerTransaction(transaction, store) : blocking.transaction(store);
+    },
+
+    async wakeWaiting(hash, jobId) {
+      if (jobId === undefined) return endAll(hash);
+      return end(await blocking.runIdempotent(() => readWaitsOfJob(hash, jobId)));
+    },
+
+    async wakeMissed() {
+      const found: Wait[] = [];
+      const limit = pageSize(SEARCH_PAGE_SIZE);
+      for (let page = 0; page < SEARCH_PAGES; page++) {
+        const { missed, last } = await database.runIdempotent(() => readMissedWaits(searched, limit));
+        found.push(...missed);
+        searched = last ?? BEFORE_ALL_WAITS;
+        if (!last) break;
+      }
+      return end(found);
+    },
+
+    signals: (page, unmatchedOnly) => database.runIdempotent(() => listSignals(page, unmatchedOnly)),
+
+    // Reads first, because most calls find nothing and need no transaction.
+    async pruneSteps(limit) {
+      const signals = await database.runIdempotent(() => pruneSignals(limit));
+      if (!(await database.runIdempotent(hasExpiredSteps))) return signals;
+      return Math.max(signals, await database.transaction(() => pruneSteps(limit)));
+    },
+  };
+}
+
+/** The first job that receives a signal marks it. */
+function* endFirstWait(end: Statement, hash: string): Work<void> {
+  const [, locked] = yield* executeAll([end, statement(LOCK_NEW_SIGNAL, { hash })]);
+  if (locked!.rows.length > 0) yield* executeAll([statement(MARK_AWAITED, { hash })]);
+}
+
+/** The time of a stored wait stays. */
+function* storeWait(jobId: number, name: string, stored: StepRow | undefined, wait: NewStep): Work<port.StepWait> {
+  const { until_at, at } = stored ?? (yield* addWait(jobId, name, wait));
+  return { untilMs: Number(until_at), nowMs: Number(at) };
+}
+
+function toStoredStep({ state, result, until_at }: StoredStepRow): port.StoredStep {
+  return { state, result, untilMs: until_at === null ? null : Number(until_at) };
+}
+
+/** The lock ends with the statement. */
+function* hasExpiredSteps(): Work<boolean> {
+  return (yield* query(EXPIRED, { limit: 1 })).length > 0;
+}
+
+function* pruneSteps(limit: number): Work<number> {
+  const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
+  if (rows.length === 0) return 0;
+  const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
+  const remaining = yield* remainingJobs(ids);
+  yield* executeAll(ids.filter((id) => remaining.has(id)).map((id) => statement(POSTPONE_CHECK, { id })));
+  yield* executeAll(stepDeletions(ids.filter((id) => !remaining.has(id))));
+  return rows.length;
+}
+
+function* pruneSignals(limit: number): Work<number> {
+  const old = yield* query<{ hash: string }>(OLD_SIGNALS, { limit });
+  for (const { hash } of old) yield* execute(DELETE_SIGNAL, { hash });
+  return old.length;
+}

@@ -1,0 +1,34 @@
+import type { JobRecord } from '../../../job/job.js';
+
+export interface AwaitedJob extends Readonly<Pick<JobRecord, 'queue' | 'state' | 'error'>> {
+  /** The encoded result; null if there is none. */
+  readonly result: string | null;
+  /** The reason why this process cannot decode the result, which is then null. */
+  readonly undecodable?: Error;
+  /** The job is a request: its outcome is kept for the caller, even if its queue keeps no history. */
+  readonly isRequest: boolean;
+  /** The job has a key: its outcome is kept for some minutes, even if its queue keeps no history. */
+  readonly hasKey: boolean;
+}
+
+/** Stores which processes wait for which jobs. */
+export interface WaitStore {
+  /** The jobs that exist, by id, in one consistent read without locks. */
+  readJobs(ids: readonly number[]): Promise<ReadonlyMap<number, AwaitedJob>>;
+
+  /** Registers that the process waits for these jobs during `forMs`. It may be repeated. */
+  register(waiter: number, ids: readonly number[], forMs: number): Promise<void>;
+
+  unregister(waiter: number, ids: readonly number[]): Promise<void>;
+
+  waitersOf(ids: readonly number[]): Promise<number[]>;
+
+  /** The jobs among these that were removed while the process was registered for them. */
+  removedOf(waiter: number, ids: readonly number[]): Promise<ReadonlySet<number>>;
+
+  /** Deletes finished jobs from the history, and the registrations of the process for them. */
+  deleteOutcomes(waiter: number, ids: readonly number[]): Promise<void>;
+
+  /** Deletes at most `limit` expired registrations of crashed processes, and returns their number. */
+  pruneWaits(limit: number): Promise<number>;
+}

@@ -1,0 +1,66 @@
+import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
+import { addQueues } from '../queues/queue-registration.js';
+import type { StoreParts } from '../../rows/store-parts.js';
+import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
+
+const REGISTER = `
+  INSERT INTO {workers} (id, host, pid, queues, excluded, started_at, seen_at)
+  VALUES (:id, :host, :pid, :queues, :excluded, :now, :now)`;
+
+const SET_QUEUES = `
+  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  SET queues = :queues
+  WHERE id = :id`;
+
+const MARK_SEEN = `
+  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  SET seen_at = :now
+  WHERE id = :id`;
+
+const DEREGISTER = deleteFrom('workers', 'id = :id');
+
+// A killed process never deregisters. Its rows stay for a day, for operators to read.
+const IS_STALE = 'seen_at < :now - 86400000';
+
+const staleIn = (table: string) => `
+  SELECT id
+  FROM {${table}}
+  WHERE ${IS_STALE}`;
+
+export function sqlWorkerRegistry(parts: StoreParts): WorkerRegistry {
+  const { database } = parts;
+  return {
+    async register(worker) {
+      await addQueues(parts, worker.queues);
+      await database.transaction(() => registerWorker(worker));
+    },
+
+    async setQueues(id, queues) {
+      await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: JSON.stringify(queues) }));
+    },
+
+    markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),
+
+    async deregister(id) {
+      await database.runIdempotent(() => execute(DEREGISTER, { id }));
+    },
+  };
+}
+
+function* registerWorker(worker: WorkerRegistration): Work<void> {
+  for (const table of ['workers', 'commit_log'] as const) {
+    const ids = (yield* query<{ id: string | number }>(staleIn(table)))
+      .map(({ id }) => id)
+      .sort((a, b) => (a < b ? -1 : 1));
+    if (ids.length > 0) yield* execute(deleteFrom(table, `id IN (:ids) AND ${IS_STALE}`), { ids });
+  }
+  // After a lost answer the row may exist already.
+  yield* execute(DEREGISTER, { id: worker.id });
+  const { queues, excluded = [] } = worker;
+  const names = { queues: JSON.stringify(queues), excluded: excluded.length > 0 ? JSON.stringify(excluded) : null };
+  yield* execute(REGISTER, { ...worker, ...names });
+}
+
+export function* markWorkerSeen(id: string): Work<void> {
+  yield* execute(MARK_SEEN, { id });
+}

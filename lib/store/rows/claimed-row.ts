@@ -1,0 +1,90 @@
+import { NO_ERRORS } from '../../job/attempt-errors.js';
+import { MalformedJobError } from '../../job/errors.js';
+import { isWhole } from '../../job/expectation.js';
+import type { ClaimedJob } from '../../job/job.js';
+import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
+import { safeId } from '../core/safe-id.js';
+import type { TableRow } from '../tables/table-schemas.js';
+
+export const CLAIMED_COLUMNS =
+  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key';
+
+export type ClaimedRow = Omit<TableRow<'jobs'>, 'queue' | 'state' | 'runnable' | 'run_at' | 'claim_id'>;
+
+// A larger value than an INT holds would fail the whole claim.
+const MAX_ATTEMPT = 2 ** 31 - 1;
+export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
+export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
+
+/** A job whose row was locked before its claim counts the attempt. */
+export function toJobBeforeClaim(row: ClaimedRow, queue: string, maxAttempts: number): ClaimedJob {
+  return toClaimedJob(row, queue, maxAttempts, row.attempt + 1);
+}
+
+/** A job without a claim that ends without a run. It keeps the attempt of its row. */
+export function toIdleJob(row: ClaimedRow, queue: string): ClaimedJob {
+  return { ...toJobBeforeClaim(row, queue, row.max_attempts || 1), attempt: row.attempt };
+}
+
+/**
+ * A job whose row was read after its claim had counted the attempt.
+ *
+ * @param maxAttempts the limit of a row without one. By default such a job has no attempt left.
+ */
+export function toClaimedJob(
+  row: ClaimedRow,
+  queue: string,
+  maxAttempts = row.attempt,
+  attempt = row.attempt,
+): ClaimedJob {
+  const read = readOverrides(row.options);
+  const problem = 'problem' in read ? { column: 'options', problem: read.problem } : columnProblem(row, attempt);
+  const id = safeId(row.id);
+  if (problem) {
+    const error = new MalformedJobError(id, queue, problem.column, problem.problem);
+    return toMalformedJob(row, attempt, maxAttempts, error);
+  }
+  const errors = readErrors(row.error);
+  return {
+    id,
+    queue,
+    name: row.name,
+    priority: row.priority,
+    attempt,
+    maxAttempts: row.max_attempts || maxAttempts,
+    createdAtMs: Number(row.created_at),
+    dueAtMs: readDate(row.due_at),
+    payload: row.payload,
+    headers: row.headers,
+    overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
+    lastError: errors.last,
+    errors: errors.all,
+    group: row.group_key === '' ? null : row.group_key,
+  };
+}
+
+/** Replaces invalid values by values that the history accepts. */
+function toMalformedJob(row: ClaimedRow, attempt: number, maxAttempts: number, error: MalformedJobError): ClaimedJob {
+  const { jobId: id, queue } = error;
+  return {
+    ...{ id, queue, name: toText(row.name), payload: toText(row.payload), overrides: null, lastError: null },
+    errors: NO_ERRORS,
+    group: row.group_key ? toText(row.group_key) : null,
+    priority: integerInRangeOr(row.priority, -32_768, 32_767, 0),
+    attempt: integerInRangeOr(attempt, 1, MAX_ATTEMPT, 1),
+    maxAttempts: integerInRangeOr(row.max_attempts, 1, MAX_ATTEMPT, maxAttempts),
+    createdAtMs: integerInRangeOr(Number(row.created_at), 0, Number.MAX_SAFE_INTEGER, 0),
+    dueAtMs: null,
+    headers: row.headers === null ? null : toText(row.headers),
+    malformed: error,
+  };
+}
+
+// SQLite stores a value of any type in any column.
+function toText(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
+}
+
+function integerInRangeOr(value: unknown, least: number, most: number, otherwise: number): number {
+  return isWhole(value, least, most) ? value : otherwise;
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../../common/clock.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { ScanCursors } from './scan-cursors.js';
+import type { Archives } from '../tables/archive-options.js';
+
+/** The parts that the stores on one database share. */
+export interface StoreParts {
+  readonly dialect: Dialect;
+  /**
+   * Stores events, as `blocking` does. Heartbeats, completions, claims, and reads that a transaction of the application
+   * needs must not queue for a connection behind statements that wait for such a transaction.
+   */
+  readonly database: SqlDatabase;
+  /** For enqueues and the verbs of people, which may wait for a lock of an application transaction. */
+  readonly blocking: SqlDatabase;
+  readonly scanCursors: ScanCursors;
+  readonly clock: Clock;
+  /** For finished jobs whose retention is over. Undefined: they are deleted. */
+  readonly archives: Archives | undefined;
+}

@@ -1,0 +1,92 @@
+import type { ClaimRequest } from '../../rows/claim.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
+import { pageSize } from '../../../common/page-size.js';
+import { idsOf } from '../../core/safe-id.js';
+import { Ids, query, type Work } from '../../core/statement.js';
+import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
+import type { QueuePosition } from '../../rows/scan-cursors.js';
+import { BY_SCAN, type LockedRow, type LockOldest } from './skip-locked.js';
+
+const selectWaiting = (range: string) => `
+  SELECT priority, id ${CLAIMABLE} ${range}
+  ORDER BY priority, id
+  LIMIT :limit`;
+
+const FIRST_WAITING = selectWaiting('');
+const NEXT_WAITING = selectWaiting(`AND (${rangesAfter(1)})`);
+
+const readOldestAfter = (cursorCount: number) => `
+  SELECT priority, id, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
+  ORDER BY priority, id
+  LIMIT :limit`;
+
+const LOCK_READ_JOBS = `
+  SELECT ${CLAIMED_COLUMNS}
+  FROM {jobs} FORCE INDEX (PRIMARY)
+  WHERE :ids AND ${OF_QUEUE} AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED`;
+
+const LOCK_OLDEST_AFTER = `
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesAfter(1)})
+  ORDER BY priority, id
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
+// After that a scan skips all jobs that other claims have locked, in one statement.
+const MAX_READS = 3;
+// A claim that may not scan reads more jobs each time.
+const PAGE_FACTOR = 8;
+const MAX_PAGE_SIZE = 500;
+
+/**
+ * Locks no active job at the head of the queue, which holds most of them. MariaDB keeps the lock of every row that a scan
+ * has examined. A flush that completes such an active job would wait for the claim. If the scan then reached a row of
+ * that flush, the server would report a deadlock. So this claim reads the first waiting jobs without locks, and locks only
+ * those.
+ *
+ * After the cursors a scan meets few active jobs, and costs one statement less. A claim of a limited queue scans nowhere:
+ * while it holds the row of the limits, flushes of all processes wait for it.
+ */
+export const WAITING_ONLY: LockOldest = {
+  *first(request) {
+    const { queue, limit } = request;
+    const found = yield* query<QueuePosition>(FIRST_WAITING, { queue, limit });
+    return yield* lockFrom(found, request);
+  },
+
+  *after(request, cursors) {
+    if (!request.isLimited) return yield* BY_SCAN.after(request, cursors);
+    const { queue, limit } = request;
+    const values = { queue, limit, ...cursorValues(cursors) };
+    const found = yield* query<QueuePosition & { moreUrgent: number | null }>(readOldestAfter(cursors.length), values);
+    return (yield* lockFrom(found, request)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
+  },
+};
+
+/** Locks the jobs of the first page, and more behind it in place of those that are locked. */
+function* lockFrom(
+  firstPage: readonly QueuePosition[],
+  { queue, limit, isLimited }: ClaimRequest,
+): Work<readonly LockedRow[]> {
+  const rows = [...(yield* lockRead(queue, firstPage))];
+  const maxReads = isLimited ? Infinity : MAX_READS;
+  let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
+  for (let reads = 1, size = limit; last && rows.length < limit && reads < maxReads; reads++) {
+    const missing: number = limit - rows.length;
+    size = isLimited ? Math.max(missing, pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE))) : missing;
+    const values = { queue, limit: size, ...cursorValues([last]) };
+    const found: readonly QueuePosition[] = yield* query<QueuePosition>(NEXT_WAITING, values);
+    rows.push(...(yield* lockRead(queue, found)).slice(0, missing));
+    last = found.length < size ? undefined : found.at(-1)!;
+  }
+  if (!last || rows.length === limit) return rows;
+  const values = { queue, limit: limit - rows.length, ...cursorValues([last]) };
+  return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
+}
+
+function* lockRead(queue: string, found: readonly QueuePosition[]): Work<readonly ClaimedRow[]> {
+  if (found.length === 0) return [];
+  const rows = yield* query<ClaimedRow>(LOCK_READ_JOBS, { ids: new Ids(idsOf(found)), queue });
+  return [...rows].sort((a, b) => a.priority - b.priority || a.id - b.id);
+}

@@ -1,0 +1,75 @@
+import type { ClaimedJob } from '../../../job/job.js';
+import type { ClaimRequest } from '../../rows/claim.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
+import { idsOf } from '../../core/safe-id.js';
+import { statement, Ids, query, executeAll, type Work } from '../../core/statement.js';
+import type { ScanStart } from '../../rows/scan-cursors.js';
+import { CLAIMABLE, findFirstWaiting, OF_QUEUE } from './claimable.js';
+import { MARK, writeClaim } from '../../rows/write-claim.js';
+
+const OLDEST_WAITING = `
+  SELECT id ${CLAIMABLE}
+  ORDER BY priority, id
+  LIMIT :window`;
+
+const NEWEST_WAITING = `
+  SELECT id ${CLAIMABLE} AND priority = :priority
+  ORDER BY id DESC
+  LIMIT :window`;
+
+// The comparison: a job that has started, or has left the queue for a stage or a group, after the read is not marked.
+const MARK_IF_WAITING = `
+  UPDATE {jobs} FORCE INDEX (PRIMARY)
+  ${MARK}
+  WHERE :ids AND ${OF_QUEUE} AND state = 'waiting'`;
+
+const MARKED = `
+  SELECT ${CLAIMED_COLUMNS}
+  FROM {jobs} FORCE INDEX (PRIMARY)
+  WHERE :ids AND claim_id = :claimId`;
+
+const MAX_ROUNDS = 3;
+const MAX_SPREAD = 32;
+
+/**
+ * Compare-and-set: reads jobs without locks, and marks those that still wait. If other claims marked some of them, the
+ * next round picks at random from twice as many jobs, so that workers do not collide again. Without collisions, claims
+ * keep the order.
+ */
+export function* claimOptimistically(request: ClaimRequest, { state }: ScanStart): Work<ClaimedJob[]> {
+  const { claimId, maxAttempts, limit } = request;
+  const rows: ClaimedRow[] = [];
+  for (let round = 1; round <= MAX_ROUNDS && rows.length < limit; round++) {
+    const missing = limit - rows.length;
+    const found = yield* readWaiting(request, missing * state.spread);
+    const picked = pickAtRandom(found, missing);
+    if (picked.length === 0) break;
+    const values = { ids: new Ids(picked), queue: request.queue, claimId, maxAttempts };
+    const [, answer] = yield* executeAll([statement(MARK_IF_WAITING, values), statement(MARKED, values)]);
+    const inOrder = new Map((answer!.rows as unknown as readonly ClaimedRow[]).map((row) => [Number(row.id), row]));
+    rows.push(...picked.flatMap((id) => inOrder.get(id) ?? []));
+    const hasNoCollision = inOrder.size === picked.length;
+    state.spread = hasNoCollision ? Math.max(1, state.spread / 2) : Math.min(MAX_SPREAD, state.spread * 2);
+    if (hasNoCollision && found.length <= missing) break;
+  }
+  request.onLocked?.(rows.length);
+  return yield* writeClaim(request, rows);
+}
+
+function* readWaiting({ queue, order }: ClaimRequest, window: number): Work<number[]> {
+  if (order === 'fifo') return idsOf(yield* query<{ id: number }>(OLDEST_WAITING, { queue, window }));
+  const urgent = yield* findFirstWaiting(queue);
+  if (!urgent) return [];
+  return idsOf(yield* query<{ id: number }>(NEWEST_WAITING, { queue, window, priority: urgent.priority }));
+}
+
+/** Keeps the order of the ids. */
+function pickAtRandom(ids: readonly number[], count: number): number[] {
+  let remaining = ids.length;
+  let missing = Math.min(count, remaining);
+  return ids.filter(() => {
+    const isPicked = Math.random() * remaining-- < missing;
+    if (isPicked) missing--;
+    return isPicked;
+  });
+}

@@ -1,0 +1,73 @@
+import type { ClaimedJob } from '../../../job/job.js';
+import type { ClaimRequest } from '../../rows/claim.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
+import { query, type Work } from '../../core/statement.js';
+import { mayCheckForMissedWork, advanceLastIds, type QueuePosition, type ScanStart } from '../../rows/scan-cursors.js';
+import { CLAIMABLE, findFirstWaiting, cursorValues, moreUrgent, rangesAfter, hasWorkBefore } from './claimable.js';
+import { claimLocked } from '../../rows/write-claim.js';
+
+export const LOCK_OLDEST = `
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE}
+  ORDER BY priority, id
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
+const lockOldestAfter = (cursorCount: number) => `
+  SELECT ${CLAIMED_COLUMNS}, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
+  ORDER BY priority, id
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
+// Reads one priority, because an index scan cannot read priorities forwards and ids backwards.
+const LOCK_NEWEST = `
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND priority = :priority
+  ORDER BY id DESC
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
+/** A locked job. With cursors, each also has the priority of a more urgent job that waits before them. */
+export type LockedRow = ClaimedRow & { readonly moreUrgent?: number | null };
+
+/** Locks the oldest jobs of a queue: from its head, or after the cursors. */
+export interface LockOldest {
+  first(request: ClaimRequest): Work<readonly LockedRow[]>;
+  after(request: ClaimRequest, cursors: readonly QueuePosition[]): Work<readonly LockedRow[]>;
+}
+
+export const BY_SCAN: LockOldest = {
+  first: ({ queue, limit }) => query<LockedRow>(LOCK_OLDEST, { queue, limit }),
+  after: ({ queue, limit }, cursors) =>
+    query<LockedRow>(lockOldestAfter(cursors.length), { queue, limit, ...cursorValues(cursors) }),
+};
+
+export function* claimSkippingLocked(
+  request: ClaimRequest,
+  start: ScanStart,
+  lock: LockOldest = BY_SCAN,
+): Work<ClaimedJob[]> {
+  const isFifo = request.order !== 'lifo';
+  const rows = yield* isFifo ? lockOldest(request, start, lock) : lockNewest(request);
+  if (isFifo) advanceLastIds(start.reached, rows);
+  request.onLocked?.(rows.length);
+  return yield* claimLocked(request, rows);
+}
+
+function* lockOldest(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
+  const { queue, limit } = request;
+  const { cursors, committedCursors } = start;
+  if (cursors.length > 0) {
+    const rows = yield* lock.after(request, cursors);
+    const hasMoreUrgent = rows.length > 0 && rows[0]!.moreUrgent !== null;
+    // A short claim is final only after a missed-work check.
+    const isShort = rows.length < limit && mayCheckForMissedWork(start, rows.length);
+    if (!hasMoreUrgent && !(isShort && (yield* hasWorkBefore(queue, committedCursors)))) return rows;
+  }
+  // Returns the jobs that this transaction has just locked, too.
+  return yield* lock.first(request);
+}
+
+function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
+  const urgent = yield* findFirstWaiting(queue);
+  if (!urgent) return [];
+  return yield* query<ClaimedRow>(LOCK_NEWEST, { queue, limit, priority: urgent.priority });
+}

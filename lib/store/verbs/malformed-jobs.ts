@@ -1,0 +1,83 @@
+import { pageSize } from '../../common/page-size.js';
+import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
+import type { ColumnProblem } from '../../job/read-columns.js';
+import { storedError } from '../../job/stored-error.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { closeEdges } from '../ends/edges.js';
+import { deleteFrom, recordEvents, execute, executeAll, query, type Work } from '../core/statement.js';
+import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
+import type { Completion } from '../rows/completion.js';
+import { writeHistory } from '../rows/history.js';
+import { completionEvents } from '../rows/job-events.js';
+
+// Overrides the retention of the queue, so that there is time to examine the job.
+const MALFORMED_RETENTION_MS = 30 * 86_400_000;
+
+// Only another program can have written such an id, which a number cannot hold exactly. Statements select these rows by
+// range, and single rows by the id as a text.
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+const HAS_UNSAFE_ID = `(id > ${MAX_ID} OR id < ${-MAX_ID})`;
+const BATCH_SIZE = 100;
+
+// Waits for another process that cleans up the same rows. If it skipped them, the next claim would fail on them again.
+const LOCK = `
+  SELECT ${CLAIMED_COLUMNS}, queue, CAST(id AS CHAR) AS text
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE ${HAS_UNSAFE_ID}
+  LIMIT :limit /*! FOR UPDATE */`;
+
+const REMOVE = deleteFrom('jobs', `${HAS_UNSAFE_ID} AND CAST(id AS CHAR) IN (:texts)`);
+
+const LAST_IDS = `
+  SELECT (SELECT MAX(id) FROM {jobs} WHERE id <= ${MAX_ID}) AS live,
+         (SELECT MAX(id) FROM {history} WHERE id <= ${MAX_ID}) AS finished`;
+
+// Each try moves one batch of such jobs out of the way.
+const MAX_TRIES = 10;
+
+/** Repeats the work after jobs whose ids no number can represent were made dead, because the work cannot name them. */
+export async function withoutUnsafeIds<T>(
+  database: Pick<SqlDatabase, 'transaction'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
+      await database.transaction(markUnsafeIdsDead, 1);
+    }
+  }
+}
+
+/** The jobs receive the next free ids. No new job can get these: the server continues after the largest id. */
+function* markUnsafeIdsDead(): Work<void> {
+  const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK, { limit: pageSize(BATCH_SIZE) });
+  if (rows.length === 0) return;
+  yield* execute(REMOVE, { texts: rows.map(({ text }) => text) });
+  const [last] = yield* query<{ live: number | null; finished: number | null }>(LAST_IDS);
+  const from = Math.max(Number(last!.live), Number(last!.finished)) + 1;
+  yield* markMalformedDead(
+    rows.map((row, index) => ({
+      row: { ...row, id: from + index },
+      column: 'id',
+      problem: `expected ${-MAX_ID} to ${MAX_ID}, got ${row.text}`,
+    })),
+  );
+}
+
+/** A locked job that is about to be deleted, and its malformed column. */
+export type MalformedRow = ColumnProblem & { readonly row: ClaimedRow & { readonly queue: string } };
+
+/** Writes the history of jobs that no claim can take. Each is dead with an error that names its column. */
+export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<void> {
+  const completions = malformed.map(({ row, column, problem }): Completion => {
+    const job = toIdleJob(row, row.queue);
+    const error = storedError(new MalformedJobError(job.id, job.queue, column, problem));
+    const idle = { job, claimId: 0, workerId: null, ranMs: null };
+    return { ...idle, outcome: { kind: 'dead', error }, retentionMs: MALFORMED_RETENTION_MS };
+  });
+  yield* recordEvents(completionEvents(completions));
+  yield* executeAll(closeEdges(completions));
+  yield* writeHistory(completions);
+}

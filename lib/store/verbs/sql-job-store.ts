@@ -1,0 +1,203 @@
+import { pageSize } from '../../common/page-size.js';
+import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
+import { GroupTurns } from '../features/groups/group-turns.js';
+import { CursorClaimer } from './cursor-claimer.js';
+import { chooseStrategies } from './choose-strategies.js';
+import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './claim/claim-strategies.js';
+import type { CommitListener } from '../core/commit-listener.js';
+import type { JobStore } from './job-store.js';
+import type { KeyedCallResult } from '../features/keys/key-store.js';
+import type { CompletionBatch } from '../rows/completion.js';
+import type { StoreParts } from '../rows/store-parts.js';
+import { chunkJobs, enqueue, insertJobs } from '../ends/enqueue.js';
+import { isFinished } from '../rows/fence.js';
+import { handOff } from './hand-off.js';
+import { idsFrom } from '../core/inserted-ids.js';
+import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
+import { extend, deleteEmptyClaims } from '../rows/lease.js';
+import { hasUnusedKeys, pruneKeys } from '../features/keys/key-rows.js';
+import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
+import { completeBatch, type CompletedBatch } from './complete-batch.js';
+import { completeClaimed, FenceError } from '../ends/complete-jobs.js';
+import type { Work } from '../core/statement.js';
+import { countWaiting, summarizeWork, readUpcomingTimes } from './summarize-work.js';
+import { StageCleanup } from './stage-cleanup.js';
+import { StuckJobCleanup } from './stuck-job-cleanup.js';
+import { promote } from './promote.js';
+import { archiveExpired, prune } from './prune.js';
+import { cancelRequests } from '../rows/cancel-requests.js';
+import { withoutUnsafeIds } from './malformed-jobs.js';
+import { hasSubject } from '../ends/add-subjects.js';
+import { addQueues } from '../features/queues/queue-registration.js';
+
+export interface JobStoreSettings {
+  readonly commits: CommitListener;
+  readonly emitsEvents: (queue: string) => boolean;
+  /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
+  readonly findUnsupportedStrategies: (queue: string) => Promise<UnsupportedStrategies>;
+}
+
+const EXPIRED_BATCH_SIZE = 100;
+
+/** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
+export function sqlJobStore(
+  parts: StoreParts,
+  keyed: KeyedEnqueuer,
+  { commits, emitsEvents, findUnsupportedStrategies }: JobStoreSettings,
+): JobStore {
+  const { dialect, database, blocking, scanCursors, clock, archives } = parts;
+  const strategies = CLAIM_STRATEGIES[dialect.name];
+  const claimer = new CursorClaimer(database, strategies, scanCursors, new GroupTurns(database, dialect, clock));
+  const stageCleanup = new StageCleanup(database);
+  const stuckJobCleanup = new StuckJobCleanup(database);
+
+  /**
+   * The last claim that the previous rescue read. Claims with locked jobs stay, and they are the oldest. A rescue that
+   * always started at the head would never get past a hundred of them.
+   */
+  let lastExpiredId = 0;
+
+  async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
+    const completed = await completeBatch(database, batch, next);
+    if (hasReturningJobs(batch)) scanCursors.reset();
+    return completed;
+  }
+
+  return {
+    async enqueue(jobs, transaction) {
+      if (jobs.length === 0) return [];
+      if (transaction) return database.inCallerTransaction(transaction, () => enqueue(jobs));
+      if (jobs.some((job) => hasSubject(job) || emitsEvents(job.queue))) {
+        // Inserts the jobs before the final step, because their events and subjects need the ids.
+        return blocking.decideOnce(function* () {
+          return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
+        });
+      }
+      const chunks = chunkJobs(jobs);
+      const results = await blocking.writeOnce(chunks.map(insertJobs));
+      return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
+    },
+
+    async enqueueKeyed(calls) {
+      const results = await keyed.enqueue(calls);
+      // A replaced job keeps its old id, so it may stand before the cursors.
+      if (results.some(hasReplaced)) scanCursors.reset();
+      return results;
+    },
+
+    async enqueueKeyedInTransaction(jobs, transaction) {
+      database.requireOpenTransaction(transaction);
+      const results = await keyed.enqueueWithin(jobs, transaction);
+      if (hasReplaced(results)) commits.afterCommit(transaction, () => scanCursors.reset());
+      return results;
+    },
+
+    afterCommit: (transaction, act) => (transaction ? commits.afterCommit(transaction, act) : act()),
+    countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
+    summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(...args)),
+    readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
+    claim: (request) => claimer.claim(request),
+    extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
+    cancelRequests: (claimIds) => database.runIdempotent(() => cancelRequests(claimIds)),
+    complete: async (batch) => (await completeThen(batch, doNothing)).result,
+
+    // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
+    async completeAndClaim(batch, request) {
+      if (hasReturningJobs(batch)) scanCursors.reset();
+      const { result, next: jobs } = await claimer.claimWithin(
+        request,
+        (claim) => completeThen(batch, claim),
+        ({ next }) => next,
+      );
+      return { ...result, jobs };
+    },
+
+    completeWith: (work) =>
+      database.inApplicationTransaction(async (manager, isStillOpen) => {
+        const { value, completion } = await work(manager);
+        const { id, queue } = completion.job;
+        // Checked before the completion, which could not be undone outside of a transaction.
+        if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
+        await database
+          .inCallerTransaction(manager, () => completeClaimed([completion]))
+          .catch((error: unknown) => {
+            throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+          });
+        return value;
+      }),
+
+    async handOff(request) {
+      for (let again = false; ; again = true) {
+        try {
+          await database.transaction(() => handOff(request, again));
+          return true;
+        } catch (error) {
+          if (error instanceof FenceError) return false;
+          const isOutcomeUnknown = error instanceof StoreUnavailableError && error.outcome === 'unknown';
+          if (again || !isOutcomeUnknown) throw error;
+        }
+      }
+    },
+
+    async deleteEmptyClaims(claimIds) {
+      await database.runIdempotent(() => deleteEmptyClaims(claimIds));
+    },
+
+    async promote(limit) {
+      const promoted = await withoutUnsafeIds(database, () => database.transaction(() => promote(limit, dialect)));
+      if (promoted.length > 0) scanCursors.reset();
+      return promoted;
+    },
+
+    async rescue(rules, onRescued) {
+      const limit = pageSize(EXPIRED_BATCH_SIZE);
+      const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId, limit));
+      lastExpiredId = expired.length < limit ? 0 : expired.at(-1)!;
+      return rescueEach(
+        expired.filter((id) => !rules.isHeld(id)),
+        rules,
+        (id, decided) => withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
+        (rescued) => {
+          scanCursors.reset();
+          onRescued?.(rescued);
+        },
+      );
+    },
+
+    prune: (limit) =>
+      archives
+        ? database.transaction(() => archiveExpired(limit, archives))
+        : database.runIdempotent(() => prune(limit)),
+
+    cleanUp: async (limit) => Math.max(await stageCleanup.cleanUp(limit), await stuckJobCleanup.cleanUp(limit)),
+
+    // Reads first, because unused keys are rare, and most calls need no transaction.
+    pruneKeys: async (limit) =>
+      (await database.runIdempotent(hasUnusedKeys)) ? database.transaction(() => pruneKeys(limit)) : 0,
+
+    async chooseStrategies(requested) {
+      const queues = [...requested.keys()];
+      if (queues.length === 0) return { byQueue: new Map() };
+      await addQueues(parts, queues);
+      return chooseStrategies(strategies, requested, await findUnsupportedStrategies(queues[0]!));
+    },
+
+    async close() {
+      commits.stop();
+      await Promise.all([database.close(), blocking.close()]);
+      await claimer.idle();
+    },
+  };
+}
+
+// eslint-disable-next-line require-yield
+function* doNothing(): Work<void> {}
+
+function hasReplaced(result: KeyedCallResult): boolean {
+  return Array.isArray(result) && result.some(({ outcome }) => outcome === 'replaced');
+}
+
+/** Whether the batch returns jobs to their queues, where they may stand before the scan cursors. */
+function hasReturningJobs({ completions }: CompletionBatch): boolean {
+  return completions.some((completion) => !isFinished(completion));
+}
