@@ -1,0 +1,114 @@
+// The floors of lib/store, from the top to the ground: which folders of the store a folder imports, types included, and
+// why no others. A rule of its own, because each `no-restricted-imports` of an override replaces those of earlier ones.
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+const BELOW_FEATURES = ['ends', 'reads', 'rows', 'core', 'tables'];
+
+const FLOORS = {
+  codec: {
+    on: ['.', 'admin', 'verbs', 'features/*', 'rows'],
+    because: 'it decorates the ports, whatever implements them',
+  },
+  '.': {
+    on: ['doctor', 'databases/*', 'admin', 'verbs', 'features/*', 'schema', 'rows', 'core', 'tables', 'notifications'],
+    because: 'it connects all parts of a store, and engine decorates the result with codecs',
+  },
+  doctor: {
+    on: ['databases/*', 'verbs/claim', 'features/*', 'schema', 'schema/migrations', 'core', 'tables', 'notifications'],
+    because: 'it examines databases with problems, which openStore rejects',
+  },
+  databases: {
+    on: ['databases/*', 'schema', 'schema/migrations', 'core', 'tables'],
+    because: 'only the files that open a store, and doctor, know the servers',
+  },
+  'databases/*': {
+    on: ['rows', 'core', 'tables', 'notifications'],
+    because: 'a database implements core, and can be read, and removed, without the others',
+  },
+  admin: {
+    on: ['features/*', ...BELOW_FEATURES],
+    because: 'the changes of administrators stand beside the verbs of workers, and know no server',
+  },
+  verbs: {
+    on: ['verbs/claim', 'features/*', ...BELOW_FEATURES],
+    because: 'the verbs of producers and workers stand beside the changes of administrators, and know no server',
+  },
+  'verbs/claim': {
+    on: ['rows', 'core', 'tables'],
+    because: 'verbs choose a claim strategy and surround it with limits and groups',
+  },
+  'features/*': {
+    on: ['features/*', ...BELOW_FEATURES],
+    because: 'the verbs of workers and administrators stand on features, so that each feature can be read alone',
+  },
+  ends: {
+    on: ['rows', 'core', 'tables'],
+    because: 'features enqueue and end jobs with it, so it has what a start or an end does to their tables',
+  },
+  reads: {
+    on: ['rows', 'core', 'tables'],
+    because: 'features and administrators find jobs with it, and it changes nothing',
+  },
+  rows: {
+    on: ['core', 'tables'],
+    because: 'all features and verbs read and write the rows of jobs and claims with it',
+  },
+  schema: {
+    on: ['schema/migrations', 'core', 'tables'],
+    because: 'it creates the tables before any feature reads them',
+  },
+  'schema/migrations': {
+    on: ['core', 'tables'],
+    because: 'a migration never changes after its release',
+  },
+  core: {
+    on: ['tables'],
+    because: 'it sends the statements of all features, and knows no job',
+  },
+  tables: { on: [], because: 'all other folders stand on the names and columns of tables' },
+  notifications: { on: [], because: 'it is the port that every database implements' },
+};
+
+const STORE = resolve(import.meta.dirname, '../../lib/store');
+
+/** The folder of a file, from lib/store; undefined outside of it. */
+function folderOf(file) {
+  const path = relative(STORE, dirname(file)).split(sep).join('/');
+  return path.startsWith('..') ? undefined : path || '.';
+}
+
+/** `features/*` for `features/keys`. */
+function floorOf(folder) {
+  return folder in FLOORS ? folder : folder.replace(/\/[^/]+$/, '/*');
+}
+
+function nameOf(folder) {
+  return folder === '.' ? 'store/*.ts' : `store/${folder}`;
+}
+
+const rule = {
+  create(context) {
+    const folder = folderOf(context.filename);
+    if (folder === undefined) return {};
+    const floor = FLOORS[floorOf(folder)];
+    const check = (node) => {
+      const specifier = node.source?.value;
+      if (!specifier?.startsWith('.')) return;
+      const target = folderOf(join(dirname(context.filename), specifier));
+      if (target === undefined || target === folder) return;
+      if (!floor)
+        context.report({ node, message: `Give store/${folder} a floor in scripts/lint/floors.mjs, with the reason.` });
+      else if (!floor.on.includes(floorOf(target)))
+        context.report({ node, message: `${nameOf(folder)} imports nothing of ${nameOf(target)}: ${floor.because}.` });
+    };
+    return {
+      ImportDeclaration: check,
+      ImportExpression: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      TSImportType: check,
+    };
+  },
+};
+
+export default { meta: { name: 'store' }, rules: { floors: rule } };
