@@ -54,7 +54,7 @@ export async function openLeaseStore(given: LeaseStoreOptions): Promise<LeaseSto
   const { options, tables, hosts, shortestLeaseMs, skewMs } = given;
   const dataSource = { options } as DataSource;
   const isSqlite = options.type === 'better-sqlite3';
-  const templates = new Templates(tables, isSqlite ? sqlite.now : mysql.now, () => skewMs);
+  const templates = new Templates(tables, isSqlite ? sqlite : mysql, () => skewMs);
   const database: SqlDatabase = isSqlite
     ? await SqliteHandle.open(dataSource, templates, systemClock)
     : await MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));

@@ -181,7 +181,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
 async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
-  const templates = new Templates(tables, mysql.now, settings.skewMs);
+  const templates = new Templates(tables, mysql, settings.skewMs);
   const hosts = new Hosts(settings.hosts);
   const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
   const pool = await openPool();
@@ -209,7 +209,7 @@ async function openSqlite(settings: StoreSettings, tables: Tables): Promise<Open
   const { database } = dataSource.options as SqliteOptions;
   const handle = await SqliteHandle.open(
     dataSource,
-    new Templates(tables, sqlite.now, settings.skewMs),
+    new Templates(tables, sqlite, settings.skewMs),
     clock,
     settings.onRetry,
   );

@@ -52,7 +52,7 @@ export async function openUnchecked(settings: UncheckedSettings): Promise<Unchec
 
 async function openMysql(settings: UncheckedSettings, tables: Tables): Promise<UncheckedDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
-  const templates = new Templates(tables, mysql.now, settings.skewMs);
+  const templates = new Templates(tables, mysql, settings.skewMs);
   const hosts = new Hosts();
   const database = await MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts);
   try {
@@ -77,7 +77,7 @@ async function openSqlite(settings: UncheckedSettings, tables: Tables): Promise<
   const { database: name } = dataSource.options as SqliteOptions;
   const isConnected = dataSource.isInitialized;
   if (!isConnected) await dataSource.initialize();
-  const templates = new Templates(tables, sqlite.now, settings.skewMs);
+  const templates = new Templates(tables, sqlite, settings.skewMs);
   const database = SqliteHandle.shared(dataSource, templates, clock);
   const file = isInMemory(name) ? undefined : resolve(name);
   const channel = file === undefined ? undefined : new SqliteNotificationChannel(file, checkForWaiters, clock);

@@ -121,7 +121,7 @@ async function explainEverything(world: World) {
 
 /** Sends the statements of a rotation of keys, for rows that do not exist. */
 async function everyRekeying(dataSource: DataSource): Promise<void> {
-  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql, () => 0), systemClock, 30_000);
   for (const { write, start, content } of CONTENT_TABLES) {
     const columns = Object.keys(content).flatMap((column) => [column, `${column}Start`]);
     const values = { ...start, ...Object.fromEntries(columns.map((column) => [column, 'x'])) };
@@ -204,7 +204,7 @@ async function malformedSchedule(world: World, dataSource: DataSource): Promise<
 
 /** Sends statements for lost answers and for locks that are held for a long time. */
 async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
-  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql, () => 0), systemClock, 30_000);
   for (const count of [1, 5, 100]) {
     await pool.runIdempotent(() =>
       findLocked(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Completion)),
@@ -236,7 +236,7 @@ function problemOf({ select_type, table, type, key, Extra }: Plan, sql: string):
   const isNoting = sql.trimStart().startsWith('UPDATE');
   if ((isNoting ? /filesort/ : /filesort|temporary/).test(Extra ?? '')) return `sorts (${Extra})`;
   // An UPDATE of jobs reads, and locks, its claim in a subquery.
-  const named = new RegExp(`\\b${table} (?:/\\*! )?FORCE INDEX \\((\\w+)\\)`).exec(sql)?.[1];
+  const named = new RegExp(`\\b${table} FORCE INDEX \\((\\w+)\\)`).exec(sql)?.[1];
   const hinted = named ?? /FORCE INDEX \((\w+)\)/.exec(sql)?.[1] ?? 'PRIMARY';
   const expected = table === 'sql_queue_claims' ? 'PRIMARY' : hinted;
   // A subquery in FROM locks nothing, so it may read the whole index of a tiny table.

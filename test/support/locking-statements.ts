@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expand } from '../../lib/store/core/words.js';
+import { mysql } from '../../lib/store/databases/mysql/mysql.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
 
 const STORE = join(import.meta.dirname, '../../lib/store');
 
@@ -20,7 +23,7 @@ export function readLockingStatements(server: string): RegExp[] {
   );
   const sources = files.map((file) => readFileSync(join(STORE, file), 'utf8'));
   const texts = sources.flatMap((source) => source.match(/`[^`]*`/g) ?? []).map((text) => text.slice(1, -1));
-  return [...texts, ...sources.flatMap(deletesOf)].filter(locksRows).map(toPattern);
+  return [...texts, ...sources.flatMap(deletesOf)].filter(saysThatItLocks).map(toPattern);
 }
 
 /** The statements of deleteFrom(). */
@@ -28,19 +31,29 @@ function deletesOf(source: string): string[] {
   const calls = source.matchAll(/deleteFrom\(\s*(?:'(\w+)'|\w+),\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`),?\s*\)/g);
   return [...calls].map(([, name, ...wheres]) => {
     const table = name === undefined ? '${table}' : `{${name}}`;
-    return `DELETE /*! ${table} */ FROM ${table} /*! FORCE INDEX (PRIMARY) */ WHERE ${wheres.find(Boolean)}`;
+    return `DELETE ${table} FROM ${table} FORCE INDEX (PRIMARY) WHERE ${wheres.find(Boolean)}`;
   });
 }
 
+function saysThatItLocks(template: string): boolean {
+  return locksRows(template) || /\{(lock\b|\$\{lock\})/.test(template);
+}
+
+/** A gap matches any text: what the source puts in, and the values. */
+const GAP = '\0';
+
 function toPattern(template: string): RegExp {
-  const source = template
+  const withGaps = template
+    .replaceAll('{${lock}}', `{lock}${GAP}`)
+    .replace(/\$\{[^}]*\}/g, GAP)
+    .replace(/\{[^{}]*\0[^{}]*\}/g, GAP);
+  const source = expand(withGaps, tableNames(), mysql.words)
     .trim()
     .split(/\s+/)
     .join(' ')
     .replace(/[\\^$.*+?()[\]|/]/g, '\\$&')
-    .replace(/\\?\$\{[^}]*\}/g, '.*?')
-    .replace(/\{(\w+)\}/g, 'sql_queue_$1')
-    .replace(/:[a-z]\w*/gi, '.*?')
+    .replace(/:[a-z]\w*/gi, GAP)
+    .replaceAll(GAP, '.*?')
     .replace(/ /g, '\\s+');
   return new RegExp(`^\\s*${source}\\s*$`, 's');
 }

@@ -1,7 +1,9 @@
 import { Ids } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
+import { mysql } from '../../lib/store/databases/mysql/mysql.js';
+import { sqlite } from '../../lib/store/databases/sqlite/sqlite.js';
 
-const templates = new Templates({ jobs: 'my_jobs' }, 'NOW()', () => 7);
+const templates = new Templates({ jobs: 'my_jobs' }, { now: 'NOW()', words: mysql.words }, () => 7);
 
 describe('a bound statement', () => {
   it('has table names in its text and values in its parameters', () => {
@@ -14,6 +16,18 @@ describe('a bound statement', () => {
       text: 'SELECT my_jobs_x FROM my_jobs WHERE a = ? AND b = ? AND c = ?',
       values: [1, 'x', 1],
     });
+  });
+
+  it('has the words of its database', () => {
+    const sql =
+      'SELECT {join in order} id FROM {jobs} {by jobs.queue} JOIN {jobs} {by primary} {lock} {lock free} {only sqlite}';
+    const onSqlite = new Templates({ jobs: 'my_jobs' }, sqlite);
+
+    expect(templates.bind({ sql, values: {} }).text).toBe(
+      'SELECT STRAIGHT_JOIN id FROM my_jobs FORCE INDEX (my_jobs_queue) JOIN my_jobs FORCE INDEX (PRIMARY) ' +
+        'FOR UPDATE FOR UPDATE SKIP LOCKED AND FALSE',
+    );
+    expect(onSqlite.bind({ sql, values: {} }).text.replace(/ +/g, ' ')).toBe('SELECT id FROM my_jobs JOIN my_jobs ');
   });
 
   it('expands a list to one parameter per value', () => {
@@ -73,6 +87,8 @@ describe('a bound statement', () => {
   it('rejects a missing value, an empty list and an unknown table', () => {
     expect(() => templates.bind({ sql: 'a = :a', values: {} })).toThrow('No value for :a');
     expect(() => templates.bind({ sql: 'id IN (:ids)', values: { ids: [] } })).toThrow('An empty list for :ids');
-    expect(() => templates.bind({ sql: '{users}', values: {} })).toThrow('No table {users}');
+    expect(() => templates.bind({ sql: '{lock it}', values: {} })).toThrow('{lock it}');
+    expect(() => templates.bind({ sql: '{by users.queue}', values: {} })).toThrow('{by users.queue}');
+    expect(() => templates.bind({ sql: '{users}', values: {} })).toThrow('No table and no word {users}');
   });
 });

@@ -15,18 +15,18 @@ import type { TableRow } from '../tables/table-schemas.js';
 // the snapshot of a caller's transaction.
 const LOCK_CLAIMED_JOB = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
+  FROM {jobs} {by primary}
+  WHERE id = :id AND claim_id = :claimId {lock}`;
 
 const DELETE_IDLE_JOB = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_CLAIM = `
   SELECT worker_id, cancel_requests, owner
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :claimId /*! FOR UPDATE */`;
+  FROM {claims} {by primary}
+  WHERE id = :claimId {lock}`;
 
 const WRITE_CANCEL_REQUESTS = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET cancel_requests = :requests
   WHERE id = :claimId`;
 

@@ -8,7 +8,7 @@ import { query, type Work } from '../core/statement.js';
 // leaves a delayed job runnable; COUNT(run_at) finds it.
 const COUNT_LIVE = `
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} {by jobs.queue}
   WHERE :queue IS NULL OR queue = :queue
   GROUP BY queue, runnable`;
 

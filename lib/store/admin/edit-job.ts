@@ -14,37 +14,37 @@ import type { TableRow } from '../tables/table-schemas.js';
 
 const LOCK_IDLE = `
   SELECT queue, state, attempt, options
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
+  FROM {jobs} {by primary}
+  WHERE id = :id AND claim_id = 0 {lock}`;
 
 const SET_PAYLOAD = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET payload = :payload
   WHERE id = :id`;
 
 const START_ANEW = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET options = :options, attempt = 0, error = NULL
   WHERE id = :id`;
 
 const SET_HEADERS = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET headers = :headers
   WHERE id = :id`;
 
 // A job in a group joins it again, because it may now stand before the head of the group.
 const SET_PRIORITY = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET priority = :priority, runnable = CASE WHEN runnable = ${IN_GROUP} THEN ${RETURNED} ELSE runnable END
   WHERE id = :id`;
 
 const SET_STAGE_PRIORITY = `
-  UPDATE {stages} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {stages} {by primary}
   SET priority = :priority
   WHERE job_id = :id`;
 
 const SCHEDULE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL
   WHERE id = :id`;
 

@@ -33,7 +33,7 @@ function eraser(table: keyof Tables, key: readonly string[], remove: string): Er
   const columns = key.join(', ');
   const sql = `
     SELECT ${columns}
-    FROM {${table}} /*! FORCE INDEX (PRIMARY) */
+    FROM {${table}} {by primary}
     WHERE queue = :queue
     ORDER BY ${columns}
     LIMIT :limit`;

@@ -19,12 +19,12 @@ import { query, type Work } from '../core/statement.js';
 
 const filterLive = (conditions: string) => `
   SELECT j.id
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   WHERE j.id IN (:ids) ${conditions}`;
 
 const filterFinished = (conditions: string) => `
   SELECT h.id
-  FROM {history} h /*! FORCE INDEX (PRIMARY) */
+  FROM {history} h {by primary}
   WHERE h.id IN (:ids) ${conditions}`;
 
 // A page examines at most this number of jobs. It may then be short, and `next` continues after them.
@@ -144,7 +144,7 @@ function* searchFinished(
   const states = state === undefined ? FINAL_STATES : [state];
   const ranges = queues.flatMap((name) =>
     states.map((final) => ({
-      from: '{history} /*! FORCE INDEX ({history}_state) */',
+      from: '{history} {by history.state}',
       values: { queue: name, state: final },
     })),
   );

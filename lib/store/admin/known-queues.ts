@@ -5,8 +5,8 @@ import { executeAll, query, statement, type Work } from '../core/statement.js';
 // Each condition reads at most one row by an index, except of the workers and the schedules, which are few.
 const HAS_QUEUE = `
   SELECT CASE WHEN EXISTS (SELECT 1 FROM {queues} WHERE queue = :queue)
-                OR EXISTS (SELECT 1 FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */ WHERE queue = :queue)
-                OR EXISTS (SELECT 1 FROM {history} /*! FORCE INDEX ({history}_state) */ WHERE queue = :queue)
+                OR EXISTS (SELECT 1 FROM {jobs} {by jobs.queue} WHERE queue = :queue)
+                OR EXISTS (SELECT 1 FROM {history} {by history.state} WHERE queue = :queue)
                 OR EXISTS (SELECT 1 FROM {limits} WHERE queue = :queue)
                 OR EXISTS (SELECT 1 FROM {groups} WHERE queue = :queue)
                 OR EXISTS (SELECT 1 FROM {subscriptions} WHERE queue = :queue)

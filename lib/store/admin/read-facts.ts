@@ -17,18 +17,18 @@ const JOB = `
   SELECT j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
          j.claim_id, j.created_at, SUBSTR(j.payload, 1, 1) AS payload, SUBSTR(j.headers, 1, 1) AS headers, j.options, j.error,
          j.group_key, :now AS at
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   WHERE j.id = :id`;
 
 const FINISHED = `
   SELECT id, queue, name, state, attempt, finished_at, :now AS at
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id = :id`;
 
 const CLAIM = `
   SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
          c.snoozed_until, w.host, w.pid, w.seen_at
-  FROM {claims} c /*! FORCE INDEX (PRIMARY) */ LEFT JOIN {workers} w ON w.id = c.worker_id
+  FROM {claims} c {by primary} LEFT JOIN {workers} w ON w.id = c.worker_id
   WHERE c.id = :claimId`;
 
 const QUEUE = `
@@ -49,13 +49,13 @@ const WORKERS = `
 
 const GROUP = `
   SELECT ${groupColumns()}
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key = :group`;
 
 // A job in a backoff, or in a later wait, has another time than the end of this one.
 const STEP = `
   SELECT name, state, signal_key
-  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  FROM {steps} {by primary}
   WHERE job_id = :id AND state IN ('sleeping', 'waiting') AND until_at = :runAt
   LIMIT 1`;
 
@@ -71,7 +71,7 @@ const aheadIn = (runnable: number, condition: string, name: string) => `
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
   FROM (
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable = ${runnable} AND run_at IS NULL AND group_key = :group AND ${condition}
     LIMIT ${COUNT_LIMIT}
   ) AS ${name}`;

@@ -11,23 +11,23 @@ import { idsInClaims } from '../reads/live-candidates.js';
 // One statement, so that a job that moves to the history is found in one of the two tables.
 const STATES = `
   SELECT id, state
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id IN (:ids)
   UNION ALL
   SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   WHERE j.id IN (:ids)`;
 
 const NEEDS = `
   SELECT needs, queue, name
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id = :id AND state IN ('open', 'failed')
   ORDER BY needs
   LIMIT ${10 + 1}`;
 
 const ACTIVE = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND queue = :queue AND state = 'active'`;
 
 // The last changes with this verb, of all queues. A pause before them is not found.
@@ -35,7 +35,7 @@ const LAST_CHANGES = `
   SELECT made_by, details, changed_at
   FROM (
     SELECT queue, made_by, details, changed_at, id
-    FROM {audit} /*! FORCE INDEX ({audit}_verb) */
+    FROM {audit} {by audit.verb}
     WHERE verb = :verb
     ORDER BY changed_at DESC, id DESC
     LIMIT 200

@@ -9,17 +9,17 @@ import { markRemoved } from '../features/waits/sql-wait-store.js';
 
 const LOCK_IDLE = `
   SELECT id, queue, name, attempt, options
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const REMOVE_IDLE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_FINISHED = `
   SELECT id, queue, name, attempt, NULL AS options
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id IN (:ids)
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const REMOVE_FINISHED = deleteFrom('history', 'id = :id');
 

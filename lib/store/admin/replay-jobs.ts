@@ -23,20 +23,20 @@ import type { TableRow } from '../tables/table-schemas.js';
 
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0 AND run_at IS NOT NULL
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const MAKE_DUE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET due_at = :now, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
   SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id IN (:ids) AND (state <> 'completed' OR :completed = 1)
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const DELETE_FINISHED = deleteFrom('history', 'id = :id');
 

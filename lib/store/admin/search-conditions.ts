@@ -18,15 +18,15 @@ export interface Conditions {
 
 const lockLive = (conditions: string) => `
   SELECT j.id
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   WHERE j.id IN (:ids) ${conditions}
-  ORDER BY j.id /*! FOR UPDATE */`;
+  ORDER BY j.id {lock}`;
 
 const lockFinished = (conditions: string) => `
   SELECT h.id
-  FROM {history} h /*! FORCE INDEX (PRIMARY) */
+  FROM {history} h {by primary}
   WHERE h.id IN (:ids) ${conditions}
-  ORDER BY h.id /*! FOR UPDATE */`;
+  ORDER BY h.id {lock}`;
 
 /**
  * Locks those of the jobs that match the filter now: since their ids were read, another transaction may have retried, moved

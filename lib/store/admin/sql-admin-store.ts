@@ -43,7 +43,7 @@ const WORKERS = `
   ORDER BY started_at, id`;
 
 const SET_PAUSED = `
-  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {queues} {by primary}
   SET paused = :paused
   WHERE queue IN (:queues)`;
 

@@ -1,6 +1,7 @@
 import type { CallerTransaction } from './caller-transaction.js';
 import type { ApplicationWork } from './application-transaction.js';
 import type { StatementResult, FinalWrites, Statement, Work } from './statement.js';
+import type { Words } from './words.js';
 
 /** Sends, repeats and rolls back the statements of one kind of database. */
 export interface SqlDatabase {
@@ -65,6 +66,7 @@ export interface Dialect {
   readonly name: 'mysql' | 'mariadb' | 'sqlite';
   /** SQL for the server's time in whole milliseconds since 1970. Independent of all time zone settings. */
   readonly now: string;
+  readonly words: Words;
   /** Whether a transaction that has written excludes all other writers, and so reads every earlier commit. */
   readonly hasOneWriter: boolean;
   /** The end of an INSERT that changes nothing if a row has the same key, and locks that row for writing. */

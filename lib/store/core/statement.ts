@@ -120,15 +120,8 @@ export interface FinalWrites<T> {
   readonly writes: readonly Statement[];
 }
 
-// MySQL and MariaDB execute comments of the form /*! … */, SQLite ignores them. Both servers scan a small table instead of
-// using its key, and a scan waits for locks on rows that the statement does not need. Each statement that locks rows by id
-// therefore names the primary key. A DELETE accepts an index only in the form for several tables, which names the table twice.
-/**
- * A DELETE that names the primary key. If a list of ids is as long as the table, MariaDB still reads and locks the whole
- * table, so most verbs send one DELETE per row.
- */
 export const deleteFrom = (table: keyof Tables, where: string) => `
-  DELETE /*! {${table}} */ FROM {${table}} /*! FORCE INDEX (PRIMARY) */
+  {delete ${table}}
   WHERE ${where}`;
 
 export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {

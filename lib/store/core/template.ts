@@ -1,4 +1,5 @@
 import { Ids, type Rows, type SqlValue, type Statement } from './statement.js';
+import { expand, type Words } from './words.js';
 
 export interface BoundStatement {
   readonly text: string;
@@ -14,17 +15,14 @@ interface ParsedTemplate {
 // A tuple can contain calls of functions, but these contain no further calls.
 const NAMED_VALUE = /:([a-z]\w*)(\((?:[^()]|\([^()]*\))*\))?/i;
 
-/** Binds statements to one set of table names and one clock. */
+/** Binds statements to one set of table names, one database and its clock. */
 export class Templates {
   readonly #parsed = new Map<string, ParsedTemplate>();
 
-  /**
-   * @param now the SQL for the database's own time, in milliseconds since 1970
-   * @param skewMs added to `now`; default 0, as always outside tests
-   */
+  /** @param skewMs added to the time of the database; default 0, as always outside tests */
   constructor(
     private readonly tables: Readonly<Record<string, string>>,
-    private readonly now: string,
+    private readonly dialect: { readonly now: string; readonly words: Words },
     private readonly skewMs: () => number = () => 0,
   ) {}
 
@@ -44,7 +42,7 @@ export class Templates {
   #bindValue(sql: string, name: string, value: Statement['values'][string] | undefined, bound: SqlValue[]): string {
     if (name === 'now') {
       bound.push(this.skewMs());
-      return `(${this.now} + ?)`;
+      return `(${this.dialect.now} + ?)`;
     }
     if (value === undefined) throw new Error(`No value for :${name} in:\n${sql}`);
     if (value instanceof Ids) return bindIdCondition(value, bound);
@@ -62,7 +60,7 @@ export class Templates {
     // Each :now of the tuple binds the skew as a value, at its position among the row's values.
     const { texts } = this.#parse(tuple);
     const counts = texts.map((text) => text.split('?').length - 1);
-    const one = texts.join(`(${this.now} + ?)`);
+    const one = texts.join(`(${this.dialect.now} + ?)`);
     for (const row of rows) {
       let next = 0;
       counts.forEach((count, part) => {
@@ -77,8 +75,7 @@ export class Templates {
     let parsed = this.#parsed.get(sql);
     if (!parsed) {
       this.#parsed.set(sql, (parsed = { texts: [], values: [] }));
-      const withTables = sql.replace(/\{(\w+)\}/g, (_, table: string) => this.tables[table] ?? raiseUnknown(table));
-      const parts = withTables.split(NAMED_VALUE);
+      const parts = expand(sql, this.tables, this.dialect.words).split(NAMED_VALUE);
       for (let index = 0; index < parts.length; index += 3) {
         parsed.texts.push(parts[index]!);
         if (index + 1 < parts.length) parsed.values.push({ name: parts[index + 1]!, tuple: parts[index + 2] });
@@ -118,8 +115,4 @@ function bindIdCondition({ inOrder, column }: Ids, bound: SqlValue[]): string {
 
 function isList(value: Statement['values'][string]): value is readonly SqlValue[] {
   return Array.isArray(value);
-}
-
-function raiseUnknown(table: string): never {
-  throw new Error(`No table {${table}}`);
 }

@@ -61,7 +61,7 @@ function migrationOf(
     // In TypeORM 0.3 the DataSource is the property `connection`.
     const { options } = runner.dataSource ?? runner.connection;
     const dialect = options.type === 'better-sqlite3' ? sqlite : mysql;
-    const templates = new Templates(tablesOn(options, names), dialect.now);
+    const templates = new Templates(tablesOn(options, names), dialect);
     const bound = statementsOn(dialect.name).map((statement) => templates.bind(statement));
     for (const { text, values } of bound) {
       await runner.query(text, [...values]).catch((error: unknown) => {

@@ -17,19 +17,19 @@ import { completionEvents } from '../rows/job-events.js';
 const DELETE_FINISHED = deleteFrom('jobs', ':ids AND claim_id = :claimId');
 
 const SCHEDULE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
       attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 // A retried job is due now, and a released job keeps its due time. The row keeps its length.
 const RETURN_TO_WAITING = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 const BLOCK = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'blocked', runnable = ${BLOCKED}, claim_id = 0, attempt = ${REFUNDED_ATTEMPT}
   WHERE :ids AND claim_id = :claimId`;
 

@@ -8,18 +8,18 @@ import { stepDeletions } from './step-deletions.js';
 // For jobs without such rows a DELETE would lock gaps.
 const STEPS_OF = `
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  FROM {steps} {by primary}
   WHERE job_id IN (:ids)
   GROUP BY job_id`;
 
 const PROGRESS_OF = `
   SELECT job_id AS id
-  FROM {progress} /*! FORCE INDEX (PRIMARY) */
+  FROM {progress} {by primary}
   WHERE job_id IN (:ids)`;
 
 const CHILDREN_OF = `
   SELECT DISTINCT job_id AS id
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id IN (:ids) AND fan_out > 0`;
 
 const DELETE_CHILDREN = deleteFrom('edges', 'job_id = :id AND fan_out > 0');

@@ -24,7 +24,7 @@ const ADD_EDGES = `
 const COPY_EDGES = `
   INSERT INTO {edges} (job_id, needs, queue, name, on_failure, fan_out)
   SELECT :jobId, id, queue, name, :onFailure, :fanOut
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids`;
 
 const MIN_COPY_SIZE = 8;
@@ -34,7 +34,7 @@ const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THE
 
 // Only open edges: a job that no longer waits keeps the end that it has waited for, if the other job ends once more.
 const CLOSE = `
-  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  UPDATE {edges} {by edges.needs}
   SET state = ${CLOSED_STATE}, outcome = :outcome, result = NULL, error = NULL
   WHERE :needs AND state = 'open'`;
 
@@ -42,7 +42,7 @@ const CLOSE = `
 const CLOSE_WITH_VALUES = (column: 'result' | 'error', count: number) => {
   const values = Array.from({ length: count }, (_, n) => `WHEN :id${n} THEN :value${n}`).join(' ');
   return `
-  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  UPDATE {edges} {by edges.needs}
   SET state = ${CLOSED_STATE}, outcome = :outcome, ${column} = CASE needs ${values} END,
       ${column === 'result' ? 'error' : 'result'} = NULL
   WHERE :needs AND state = 'open'`;

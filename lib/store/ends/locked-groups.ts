@@ -4,13 +4,13 @@ import { statement, type Statement, type StatementResult } from '../core/stateme
 // small table.
 const LOCK = `
   SELECT group_key, state
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key IN (:groups)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY group_key {lock free}`;
 
 const EXISTING = `
   SELECT group_key
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key IN (:groups)`;
 
 /** The statements that lock those of the groups that no other transaction has locked, and read which groups exist. */

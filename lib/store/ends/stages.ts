@@ -20,11 +20,11 @@ const DELETE_STAGE = deleteFrom('stages', 'job_id = :id');
 const INSERT_STAGE = `
   INSERT INTO {stages} (job_id, queue, stage, priority)
   SELECT id, queue, :stage, priority
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id = :id`;
 
 const SET_RUNNABLE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET runnable = CASE WHEN :isInStage = 1 THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END
   WHERE id = :id AND claim_id = 0`;
 

@@ -10,13 +10,13 @@ import { deleteFrom, statement, type Statement } from '../core/statement.js';
 // erasure finds the blob, the row of the subject has its reference too, until the blob has expired.
 
 const REMEMBER = `
-  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {subjects} {by primary}
   SET blobs = JSON_SET(CASE WHEN JSON_VALID(blobs) = 1 THEN blobs ELSE '{}' END, :path, :blob)
   WHERE subject = :subject AND job_id = :id`;
 
 // A negative id belongs to no job, so that an erasure deletes the blobs of the old payload, but not the new one.
 const DETACH = `
-  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {subjects} {by primary}
   SET job_id = :detachedId
   WHERE subject = :subject AND job_id = :id AND blobs IS NOT NULL`;
 

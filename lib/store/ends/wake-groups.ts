@@ -7,7 +7,7 @@ import { compareKeys, lockedGroupsOf, lockFreeGroups } from './locked-groups.js'
 // Writes each row, although most states stay: the lock keeps a claim from counting a job that ends in this transaction. The
 // turn comes first, because the server assigns from left to right.
 const WAKE = `
-  UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {groups} {by primary}
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = :queue AND group_key IN (:groups)`;

@@ -41,7 +41,7 @@ export function candidatesById(table: 'jobs' | 'history', order: PageOrder): Rea
   const { beyond, way } = orderKeywordsOf(order);
   const sql = `
   SELECT id
-  FROM {${table}} /*! FORCE INDEX (PRIMARY) */
+  FROM {${table}} {by primary}
   WHERE id ${beyond} :id AND id <= :most
   ORDER BY id ${way}
   LIMIT :limit`;

@@ -9,7 +9,7 @@ const SELECT_CLAIMS = `
 
 const SELECT_CLAIMED = `
   SELECT id, queue, claim_id, runnable
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id <> 0`;
 
 const ID_BATCH_SIZE = 1_000;

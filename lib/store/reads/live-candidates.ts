@@ -20,7 +20,7 @@ import { nextRanges } from './next-ranges.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
-const INDEX = '{jobs} /*! FORCE INDEX ({jobs}_queue) */';
+const INDEX = '{jobs} {by jobs.queue}';
 
 const CLAIMED_IDS = `
   SELECT job_ids
@@ -38,7 +38,7 @@ const SCHEDULED_IDS = `
 const PLAIN_SCHEDULED_IDS = `
   SELECT id
   FROM ${INDEX}
-  WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most /*! AND FALSE */
+  WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most {only sqlite}
   LIMIT :limit`;
 
 // Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have. One range of the index
@@ -83,10 +83,7 @@ export function* selectScheduled(
   const beyondCursor = `(run_at ${beyond} :runAt OR (run_at = :runAt AND group_key ${beyond} :group)
         OR (run_at = :runAt AND group_key = :group AND priority ${beyond} :priority)
         OR (run_at = :runAt AND group_key = :group AND priority = :priority AND id ${beyond} :id))`;
-  const ranges = [
-    `runnable = 0 AND ${beyondCursor}`,
-    `runnable = 1 AND run_at > 0 AND ${beyondCursor} /*! AND FALSE */`,
-  ];
+  const ranges = [`runnable = 0 AND ${beyondCursor}`, `runnable = 1 AND run_at > 0 AND ${beyondCursor} {only sqlite}`];
   const selectsOf = (count: number) =>
     Array.from({ length: count }, (_, queueIndex) => queueIndex).flatMap((queueIndex) =>
       ranges.map(
@@ -139,7 +136,7 @@ export function* selectScheduled(
 /** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
 function selectFirstDue({ queue, isPlain }: ScheduledRange, index: number, order: PageOrder) {
   const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
-  const range = isPlain ? 'runnable = 1 AND run_at > 0 /*! AND FALSE */' : 'runnable = 0';
+  const range = isPlain ? 'runnable = 1 AND run_at > 0 {only sqlite}' : 'runnable = 0';
   return [
     `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
     { [`queue${index}`]: queue },

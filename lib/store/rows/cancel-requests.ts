@@ -6,9 +6,9 @@ import { query, type Work } from '../core/statement.js';
 
 const LOCK_CANCEL_REQUESTS = `
   SELECT id, cancel_requests
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  FROM {claims} {by primary}
   WHERE id IN (:ids)
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const CANCEL_REQUESTS = `
   SELECT id, cancel_requests

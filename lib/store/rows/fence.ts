@@ -14,7 +14,7 @@ import {
 
 // No further job of a rescued claim may start: its jobs have their attempts back and belong to other claims.
 const raiseStartLimit = (condition: string) => `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET start_limit = :startLimit
   WHERE id = :id AND ${IS_NOT_RESCUED}${condition}`;
 
@@ -29,8 +29,8 @@ const END_CLAIMS_UNLESS_CANCEL_REQUESTED = deleteFrom('claims', `id IN (:ids)${U
 
 const LOCK_CLAIM_UNLESS_CANCEL_REQUESTED = `
   SELECT id
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND cancel_requests IS NULL /*! FOR UPDATE */`;
+  FROM {claims} {by primary}
+  WHERE id = :id AND cancel_requests IS NULL {lock}`;
 
 /** A statement on jobs of one claim, or on claims. If it matches fewer rows than it names, a claim was lost. */
 export interface FencedStatement extends Statement {

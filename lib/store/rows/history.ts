@@ -25,7 +25,7 @@ const COPY_COMPLETED = `
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
          created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, ${OPTIONS_WITH_GROUP}, NULL, NULL,
          due_at, :owner
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND claim_id = :claimId`;
 
 // For fewer jobs a further statement costs more than it saves, unless it is the only one.

@@ -27,7 +27,7 @@ export const LIVE_COLUMNS = `
 
 export const READ_LIVE = `
   SELECT ${LIVE_COLUMNS}
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN {claims} c ON c.id = j.claim_id
+  FROM {jobs} j {by primary} LEFT JOIN {claims} c ON c.id = j.claim_id
   WHERE j.id IN (:ids)`;
 
 /** Columns of the history `h`. */
@@ -37,7 +37,7 @@ const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt,
 
 export const READ_FINISHED = `
   SELECT ${FINISHED_COLUMNS}
-  FROM {history} h /*! FORCE INDEX (PRIMARY) */
+  FROM {history} h {by primary}
   WHERE h.id IN (:ids)`;
 
 export function toJobRecord(row: RecordRow): JobRecord {

@@ -27,7 +27,7 @@ export const LEASE_LENGTH = `CASE WHEN lease_ms BETWEEN 0 AND ${MAX_LEASE_MS} TH
 export const IS_NOT_RESCUED = 'lease_until > 0';
 
 const END_LEASE = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET lease_until = 0
   WHERE id = :claimId`;
 
@@ -38,15 +38,15 @@ const ADD_CLAIM = `
 // Renews an expired lease too, if no rescue has taken a job of the claim: then the worker stood still, and still has all
 // its jobs. A rescue locks the claim, and deletes it or ends its lease for good.
 const EXTEND = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET lease_until = :now + ${LEASE_LENGTH}
   WHERE id IN (:ids) AND ${IS_NOT_RESCUED}`;
 
 const UNLOCKED_CLAIMS = `
   SELECT id
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  FROM {claims} {by primary}
   WHERE id IN (:ids) AND ${IS_NOT_RESCUED}
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 const VALID_CLAIMS = `
   SELECT id, cancel_requests
@@ -67,7 +67,7 @@ const HAS_CLAIMED_JOB = `
 // Only for a claim that does not list its jobs yet, because it reads the whole queue.
 const CLAIMED_JOBS = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} {by jobs.queue}
   WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = :claimId`;
 
 // Only for a claim whose list another program has damaged, because it uses no index.
@@ -78,7 +78,7 @@ const CLAIMED_JOBS_WITHOUT_INDEX = `
   ORDER BY id`;
 
 const LIST_JOBS = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId AND lease_until > :now`;
 

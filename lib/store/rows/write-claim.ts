@@ -21,12 +21,12 @@ export const MARK = `
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)`;
 
 const MARK_LOCKED = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */ ${MARK}
+  UPDATE {jobs} {by primary} ${MARK}
   WHERE :ids AND state = 'waiting'`;
 
 const MARKED = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND claim_id = :claimId`;
 
 export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {

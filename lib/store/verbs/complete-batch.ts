@@ -9,9 +9,9 @@ import { fenceClaims, groupByClaim, idsCondition, isFinished, writeClaimProgress
 
 const STILL_CLAIMED = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND claim_id = :claimId
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const LIVE_BY_ID = `
   SELECT id
@@ -25,13 +25,13 @@ const FINISHED_BY = `
 
 const LIVE = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids`;
 
 const LIVE_AND_UNLOCKED = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {jobs} {by primary}
+  WHERE :ids {lock free}`;
 
 // Of a second each. The next batches of the process wait behind this one, so it soon checks which jobs are locked.
 const MAX_LOCK_WAITS = 3;

@@ -22,9 +22,9 @@ const BATCH_SIZE = 100;
 // Waits for another process that cleans up the same rows. If it skipped them, the next claim would fail on them again.
 const LOCK = `
   SELECT ${CLAIMED_COLUMNS}, queue, CAST(id AS CHAR) AS text
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE ${HAS_UNSAFE_ID}
-  LIMIT :limit /*! FOR UPDATE */`;
+  LIMIT :limit {lock}`;
 
 const REMOVE = deleteFrom('jobs', `${HAS_UNSAFE_ID} AND CAST(id AS CHAR) IN (:texts)`);
 

@@ -13,7 +13,7 @@ const dueOf = (queue: number, runnable: number, afterCursor: string) => `
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+      FROM {jobs} {by jobs.queue}
       WHERE queue = :queue${queue} AND runnable = ${runnable} AND run_at <= :now ${afterCursor}
       ORDER BY run_at, group_key, priority, id
       LIMIT :limit
@@ -38,13 +38,13 @@ const QUEUE_BATCH_SIZE = 50;
 // another transaction has locked stays for the next promotion, so that it delays no other job.
 const LOCK_DUE = `
   SELECT id, queue, name, attempt
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND run_at <= :now AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 // due_at comes first, because MySQL assigns from left to right and would read the new run_at. The row keeps its length.
 const PROMOTE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 

@@ -8,19 +8,19 @@ import type { TableRow } from '../tables/table-schemas.js';
 // Skips rows that another transaction has locked, so that they delay no other row. The locks end with the statement.
 const EXPIRED = `
   SELECT id
-  FROM {history} /*! FORCE INDEX ({history}_expiry) */
+  FROM {history} {by history.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 // Skips rows that another process archives or retries now. Other statements lock the history in id order; this one may
 // lock in another order, because it never waits for a lock.
 const LOCK_EXPIRED = `
   SELECT id, queue, created_at, finished_at
-  FROM {history} /*! FORCE INDEX ({history}_expiry) */
+  FROM {history} {by history.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 // The archive may contain an earlier job with the same id. It contains the same job if a person has restored its
 // history row.
@@ -32,14 +32,14 @@ const SELECT_ARCHIVED = `
 const COPY_TO_ARCHIVE = `
   INSERT INTO {archive} (${HISTORY_COLUMNS})
   SELECT ${HISTORY_COLUMNS}
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE :ids`;
 
 const DELETE_EXPIRED = deleteFrom('history', ':ids AND expires_at <= :now');
 
 // Later than any clock can show, so that no archiving reads the job again.
 const NEVER_EXPIRE = `
-  UPDATE {history} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {history} {by primary}
   SET expires_at = ${Number.MAX_SAFE_INTEGER}
   WHERE :ids`;
 

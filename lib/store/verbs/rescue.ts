@@ -24,25 +24,25 @@ export const EXPIRED_CLAIM_COLUMNS = 'id, worker_id, owner, queue, job_ids, star
 // locked.
 const LOCK_EXPIRED = `
   SELECT ${EXPIRED_CLAIM_COLUMNS}
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {claims} {by primary}
+  WHERE id = :id AND lease_until <= :now {lock free}`;
 
 const LOCK_AHEAD_OF_CLOCK = `
   SELECT id
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND ${IS_AHEAD_OF_CLOCK} /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {claims} {by primary}
+  WHERE id = :id AND ${IS_AHEAD_OF_CLOCK} {lock free}`;
 
 const RESTART_LEASE = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET lease_until = :now + lease_ms
   WHERE id = :id`;
 
 // A job that the transaction of its handler has locked may still complete, so it stays for the next rescue.
 const LOCK_CLAIMED_JOBS = `
   SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = :claimId
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 export type ExpiredClaim = ListedClaim &
   Pick<TableRow<'claims'>, 'worker_id' | 'owner' | 'start_limit' | 'cancel_requests' | 'dead_letter'>;

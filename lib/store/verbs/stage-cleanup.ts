@@ -28,8 +28,8 @@ const ORPHANS = `
 
 const LOCK_ORPHAN = `
   SELECT job_id AS id
-  FROM {stages} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {stages} {by primary}
+  WHERE job_id = :id {lock free}`;
 
 const LIVE_JOBS = `
   SELECT id

@@ -36,7 +36,7 @@ const SCAN = `
   SELECT MAX(j.id) AS last, COUNT(*) AS scanned, MIN(CASE WHEN ${STUCK} THEN j.id END) AS stuck
   FROM (
     SELECT id, queue, state, run_at, runnable, claim_id, group_key
-    FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+    FROM {jobs} {by primary}
     WHERE id > :after AND id <= ${Number.MAX_SAFE_INTEGER}
     ORDER BY id
     LIMIT :limit
@@ -45,7 +45,7 @@ const SCAN = `
 
 const STUCK_BETWEEN = `
   SELECT j.id
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   LEFT JOIN {claims} c ON c.id = j.claim_id
   WHERE j.id >= :first AND j.id <= :last AND ${STUCK}
   ORDER BY j.id
@@ -53,9 +53,9 @@ const STUCK_BETWEEN = `
 
 const LOCK = `
   SELECT ${CLAIMED_COLUMNS}, queue, state, run_at, runnable, claim_id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 const CLAIMS = `
   SELECT id
@@ -65,7 +65,7 @@ const CLAIMS = `
 const REMOVE = deleteFrom('jobs', 'id = :id');
 
 const LET_ARRIVE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET runnable = ${ARRIVING}
   WHERE id = :id`;
 

@@ -14,7 +14,7 @@ const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM {jobs} s /*! FORCE INDEX ({jobs}_queue) */
+        FROM {jobs} s {by jobs.queue}
         WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at ${behind}
         ORDER BY s.run_at
         LIMIT 1
@@ -27,7 +27,7 @@ const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
 const nextTick = (after = '') => `
   (
     SELECT next_at
-    FROM {schedules} /*! FORCE INDEX ({schedules}_next) */
+    FROM {schedules} {by schedules.next}
     WHERE next_at IS NOT NULL ${after} AND (source = 'api' OR name IN (:schedules))
     ORDER BY next_at
     LIMIT 1
@@ -38,7 +38,7 @@ const nextTick = (after = '') => `
 const hasJobs = (jobs: string, condition: string) => `
          EXISTS (
            SELECT 1
-           FROM {jobs} ${jobs} /*! FORCE INDEX ({jobs}_queue) */
+           FROM {jobs} ${jobs} {by jobs.queue}
            WHERE ${jobs}.queue = q.queue AND ${jobs}.run_at IS NULL AND ${jobs}.state = 'waiting' AND ${condition}
          )`;
 
@@ -49,27 +49,27 @@ const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
          q.queue IN (:fullyClaimed) OR ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
-           OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' /*! AND FALSE */`)} AS arriving,
+           OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' {only sqlite}`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
          EXISTS (
            SELECT 1
-           FROM {groups} r /*! FORCE INDEX ({groups}_turn) */
+           FROM {groups} r {by groups.turn}
            WHERE r.queue = q.queue AND r.state = 'ready'
          ) AS has_ready_groups,
          (
            SELECT CASE WHEN d.${IS_TURN_AHEAD_OF_CLOCK} THEN 0 ELSE d.turn END
-           FROM {groups} d /*! FORCE INDEX ({groups}_turn) */
+           FROM {groups} d {by groups.turn}
            WHERE d.queue = q.queue AND d.state = 'blocked'
            ORDER BY d.turn
            LIMIT 1
          ) AS next_due_group,
          (
            SELECT ${restUntil('l.')}
-           FROM {limits} l /*! FORCE INDEX (PRIMARY) */
+           FROM {limits} l {by primary}
            WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR ${restUntil('l.')} > :now)
          ) AS rest_until,
          ${earliestDue('s.runnable = 0')} AS due_at,
-         ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,
+         ${earliestDue('s.runnable = 1 {only sqlite}')} AS plain_due_at,
          (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at,
          ${nextTick()} AS tick_at, :now AS at,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
@@ -78,7 +78,7 @@ const WORK_SUMMARY = `
 
 const UPCOMING = `
   SELECT ${earliestDue('s.runnable = 0', '> :now')} AS due_at,
-         ${earliestDue('s.runnable = 1 /*! AND FALSE */', '> :now')} AS plain_due_at,
+         ${earliestDue('s.runnable = 1 {only sqlite}', '> :now')} AS plain_due_at,
          (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at,
          ${nextTick('AND next_at > :now')} AS tick_at, :now AS at`;
 
@@ -86,7 +86,7 @@ const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
   FROM (
     SELECT 1
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable IN (1, ${IN_GROUP}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
     LIMIT :most
   ) AS some`;

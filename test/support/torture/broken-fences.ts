@@ -63,7 +63,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'claims of a limited queue do not wait for each other': {
     find: {
       'lib/store/features/limits/claim-within-limits.ts': [
-        'FROM {limits} /*! FORCE INDEX (PRIMARY) */\n  WHERE queue = :queue /*! FOR UPDATE */`',
+        'FROM {limits} {by primary}\n  WHERE queue = :queue {lock}`',
       ],
     },
     replace: 'FROM {limits}\n  WHERE queue = :queue`',
@@ -97,7 +97,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     replace: '',
   },
   'several workers run a tick': {
-    find: { 'lib/store/features/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
+    find: { 'lib/store/features/schedules/run-ticks.ts': ['ORDER BY name {lock free}`'] },
     replace: 'ORDER BY name`',
   },
   'rescued jobs lose their attempt': {

@@ -29,6 +29,11 @@ const LAST_ID = `
 export const sqlite: Dialect = {
   name: 'sqlite',
   now: NOW,
+  // Only one transaction writes at a time, and it locks the whole file: a row needs no lock, and a scan waits for none.
+  words: {
+    ...{ lock: '', lockFree: '', byPrimary: '', byIndex: () => '', joinInOrder: '', onlySqlite: '' },
+    deleteFrom: (table) => `DELETE FROM ${table}`,
+  },
   lockDuplicate: (...key) => `ON CONFLICT (${key.join(', ')}) DO NOTHING`,
 
   ...addRowsBy('INSERT OR IGNORE'),

@@ -11,7 +11,7 @@ const COLUMNS = { by: 'made_by', queue: 'queue', verb: 'verb' } satisfies Record
 
 const OLD = `
   SELECT id
-  FROM {audit} /*! FORCE INDEX ({audit}_time) */
+  FROM {audit} {by audit.time}
   WHERE changed_at < :now - :olderThanMs
   ORDER BY changed_at, id
   LIMIT :limit`;
@@ -45,7 +45,7 @@ function selectPage(conditions: readonly (keyof AuditFilter)[], hasPosition: boo
   const where = [...conditions.map((name) => `${COLUMNS[name]} = :${name}`), ...(hasPosition ? [position] : [])];
   return `
     SELECT id, verb, queue, made_by, details, changed, changed_at
-    FROM {audit} /*! FORCE INDEX ({audit}_${index}) */
+    FROM {audit} {by audit.${index}}
     WHERE ${where.length > 0 ? where.join(' AND ') : '1 = 1'}
     ORDER BY changed_at ${way}, id ${way}
     LIMIT :limit`;

@@ -65,7 +65,7 @@ function contentTable(
   ORDER BY ${order}
   LIMIT :limit`,
     write: `
-  UPDATE ${table} /*! FORCE INDEX (PRIMARY) */
+  UPDATE ${table} {by primary}
   SET ${assignments}
   WHERE ${key} AND COALESCE(SUBSTR(${compared}`,
   };

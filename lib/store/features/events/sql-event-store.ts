@@ -29,10 +29,10 @@ const BY_IDS = `
 // until it expires. Skips any number of locked rows. The locks end with the statement.
 const OLDEST_EVENTS = `
   SELECT id, CASE WHEN recorded_at <= :now - :keptMs THEN 1 ELSE 0 END AS is_expired
-  FROM {events} /*! FORCE INDEX (PRIMARY) */
+  FROM {events} {by primary}
   WHERE id > 0
   ORDER BY id
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 const DELETE_EXPIRED = deleteFrom('events', ':ids AND recorded_at <= :now - :keptMs');
 

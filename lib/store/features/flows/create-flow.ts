@@ -13,7 +13,7 @@ const ADD_FLOW = `
   VALUES (:now, :now + 3600000)`;
 
 const JOIN_FLOW = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET options = :options
   WHERE id = :jobId`;
 

@@ -12,7 +12,7 @@ const FLOW = `
 
 const CHILDREN = `
   SELECT needs, queue, name, outcome, result, error
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id = :jobId AND needs > :after AND fan_out <= :fanOuts
   ORDER BY needs
   LIMIT :limit`;
@@ -21,23 +21,23 @@ const CHILDREN = `
 const MUST_WAIT = `
   SELECT CASE WHEN EXISTS (SELECT 1 FROM {steps} WHERE job_id = :jobId AND name = :step)
                AND NOT EXISTS (
-                 SELECT 1 FROM {edges} /*! FORCE INDEX (PRIMARY) */ WHERE job_id = :jobId AND state IN ('open', 'failed')
+                 SELECT 1 FROM {edges} {by primary} WHERE job_id = :jobId AND state IN ('open', 'failed')
                )
               THEN 0 ELSE 1 END AS must_wait`;
 
 const EDGES_OF = `
   SELECT job_id, needs, queue, name, on_failure, outcome
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id IN (:ids)`;
 
 // One statement, so that a job that moves to the history is found in one of the two tables.
 const STATES = `
   SELECT id, state
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id IN (:ids)
   UNION ALL
   SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids)`;
 
 const BATCH_SIZE = 500;

@@ -5,15 +5,15 @@ import type { TableRow } from '../../tables/table-schemas.js';
 
 const EDGES_TO = `
   SELECT job_id, needs, state, fan_out
-  FROM {edges} /*! FORCE INDEX ({edges}_needs) */
+  FROM {edges} {by edges.needs}
   WHERE needs IN (:ids)`;
 
 // Locked, so that no settling unblocks the jobs before their edges are open again. No claim or completion locks such jobs.
 const LOCK_BLOCKED = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const UNFINISHED = `
   SELECT id
@@ -22,30 +22,30 @@ const UNFINISHED = `
 
 const LAST_FAN_OUTS = `
   SELECT job_id AS id, MAX(fan_out) AS last_fan_out
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id IN (:ids)
   GROUP BY job_id`;
 
 const OPEN = `state = 'open', outcome = '', result = NULL, error = NULL`;
 
 const REOPEN = `
-  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  UPDATE {edges} {by edges.needs}
   SET ${OPEN}
   WHERE :needs`;
 
 const REOPEN_EDGE = `
-  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {edges} {by primary}
   SET ${OPEN}
   WHERE job_id = :jobId AND needs = :needs`;
 
 const IGNORE_FAILURES = `
-  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {edges} {by primary}
   SET state = 'done'
   WHERE job_id = :id AND state = 'failed'`;
 
 const BLOCKED_AMONG = `
   SELECT DISTINCT job_id AS id
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id IN (:ids) AND state = 'open'`;
 
 const BATCH_SIZE = 500;

@@ -21,10 +21,11 @@ import { clearStages } from '../../ends/stages.js';
 import { RUNNABLE_WHEN_WAITING, BLOCKED } from '../../rows/runnable.js';
 import { closeEdges } from '../../ends/edges.js';
 import type { RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
+import type { Lock } from '../../core/words.js';
 
 const DEPENDENTS = `
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
-  FROM {edges} /*! FORCE INDEX ({edges}_needs) */
+  FROM {edges} {by edges.needs}
   WHERE needs IN (:ids) AND job_id > 0
   GROUP BY job_id`;
 
@@ -32,7 +33,7 @@ const DEPENDENTS = `
 // would read it from the first one.
 const OPEN_EDGE = `
   SELECT needs
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} {by primary}
   WHERE job_id = :id AND state = 'open'
   ORDER BY needs DESC
   LIMIT 1`;
@@ -40,48 +41,48 @@ const OPEN_EDGE = `
 const STANDING = `
          (
            SELECT o.needs
-           FROM {edges} o /*! FORCE INDEX (PRIMARY) */
+           FROM {edges} o {by primary}
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM {edges} f /*! FORCE INDEX (PRIMARY) */
+           FROM {edges} f {by primary}
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge`;
 
 const READ_STANDINGS = `
   SELECT j.id, ${STANDING}
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} j {by primary}
   WHERE j.id IN (:ids) AND j.state = 'blocked'`;
 
 const READ_PAGE = `
   SELECT j.id, j.group_key, j.priority, ${STANDING}
-  FROM {jobs} j /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} j {by jobs.queue}
   WHERE j.queue = :queue AND j.runnable = ${BLOCKED} AND j.run_at IS NULL AND j.state = 'blocked'
     AND (j.group_key > :group OR (j.group_key = :group AND j.priority > :priority)
          OR (j.group_key = :group AND j.priority = :priority AND j.id > :id))
   ORDER BY j.group_key, j.priority, j.id
   LIMIT :limit`;
 
-const lock = (condition: string, skip: string) => `
+const lockIf = (condition: string, lock: Lock) => `
   SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND ${condition}
-  ORDER BY id /*! FOR UPDATE ${skip} */`;
+  ORDER BY id {${lock}}`;
 
 // A job that another transaction has locked delays no other job. The caller returns to it.
-const LOCK_BLOCKED = lock(`state = 'blocked'`, 'SKIP LOCKED');
-const LOCK_IDLE = lock('claim_id = 0', '');
+const LOCK_BLOCKED = lockIf(`state = 'blocked'`, 'lock free');
+const LOCK_IDLE = lockIf('claim_id = 0', 'lock');
 
 const UNBLOCK = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, due_at = :now
   WHERE :ids AND state = 'blocked'`;
 
 const SCHEDULE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL
   WHERE id = :id AND state = 'blocked'`;
 

@@ -17,7 +17,7 @@ const CHECK_INTERVAL_MS = 3_600_000;
 
 const EXPIRED = `
   SELECT id
-  FROM {flows} /*! FORCE INDEX ({flows}_expiry) */
+  FROM {flows} {by flows.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT :limit`;
@@ -26,13 +26,13 @@ const EXPIRED = `
 // of the two tables.
 const REMAINING = `
   SELECT e.needs
-  FROM {edges} e /*! FORCE INDEX (PRIMARY) */
+  FROM {edges} e {by primary}
   WHERE e.job_id = :id
     AND (EXISTS (SELECT 1 FROM {history} h WHERE h.id = e.needs) OR EXISTS (SELECT 1 FROM {jobs} j WHERE j.id = e.needs))
   LIMIT 1`;
 
 const POSTPONE = `
-  UPDATE {flows} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {flows} {by primary}
   SET expires_at = :now + ${CHECK_INTERVAL_MS}
   WHERE id = :id`;
 

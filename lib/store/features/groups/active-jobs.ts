@@ -7,7 +7,7 @@ import type { GroupRow } from './group-row.js';
 
 const ACTIVE = `
   SELECT id, group_key
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id <> 0 AND queue = :queue AND group_key <> ''`;
 
 const IDS_PER_STATEMENT = 1_000;

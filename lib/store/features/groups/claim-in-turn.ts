@@ -10,15 +10,16 @@ import { lockNextGroups, skipsLocked, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
 import { shareOut, updatesOf, type Position, type Turn } from './turn.js';
 import { IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import type { Lock } from '../../core/words.js';
 
-const lockJobs = (skipLocked: string) => `
+const lockJobs = (lock: Lock) => `
   SELECT ${CLAIMED_COLUMNS}
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND queue = :queue AND state = 'waiting' AND run_at IS NULL AND runnable IN (${IN_GROUP}, ${RETURNED})
-  /*! FOR UPDATE ${skipLocked} */`;
+  {${lock}}`;
 
-const LOCK_JOBS_SKIP_LOCKED = lockJobs('SKIP LOCKED');
-const LOCK_JOBS = lockJobs('');
+const LOCK_JOBS_SKIP_LOCKED = lockJobs('lock free');
+const LOCK_JOBS = lockJobs('lock');
 
 /** The turns of the groups, as this process knows them. */
 export interface Rotation extends TurnRange {

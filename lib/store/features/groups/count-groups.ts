@@ -13,7 +13,7 @@ const countWaiting = (groups: number) =>
   SELECT :group${index} AS group_key, COUNT(*) AS jobs
   FROM (
     SELECT id
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable = ${runnable} AND run_at IS NULL AND group_key = :group${index}
     LIMIT :most
   ) AS range_${index}_${runnable}`,
@@ -27,7 +27,7 @@ const COUNT_SCHEDULED = `
   SELECT group_key, COUNT(*) AS jobs
   FROM (
     SELECT group_key
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable IN (0, 1) AND run_at IS NOT NULL
     LIMIT :mostScheduled
   ) AS scheduled
@@ -36,7 +36,7 @@ const COUNT_SCHEDULED = `
 
 const COUNT_ACTIVE = `
   SELECT group_key, COUNT(*) AS jobs
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id <> 0 AND queue = :queue AND group_key IN (:groups)
   GROUP BY group_key`;
 

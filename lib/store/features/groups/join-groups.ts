@@ -11,12 +11,12 @@ import { ARRIVING, IN_GROUP, RETURNED } from '../../rows/runnable.js';
 
 const LOCK_JOBS = `
   SELECT id, group_key, priority, runnable
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND queue = :queue AND state = 'waiting' AND runnable IN (1, ${ARRIVING}, ${RETURNED}) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 const JOIN_GROUP = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET runnable = ${IN_GROUP}, group_key = CASE WHEN group_key = '' THEN '${DEFAULT_GROUP}' ELSE group_key END
   WHERE :ids`;
 
@@ -42,13 +42,13 @@ const ADD_RETURNED = addGroups(`'idle', 'blocked'`);
 
 const LOCK_DUE = `
   SELECT group_key, state
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key IN (:groups)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND ${IS_AHEAD_OF_CLOCK}))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY group_key {lock free}`;
 
 const WAKE_DUE = `
-  UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {groups} {by primary}
   SET state = 'ready', turn = CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN :now ELSE turn END
   WHERE queue = :queue AND group_key = :group`;
 

@@ -2,25 +2,26 @@ import { executeAll, statement, type StatementResult, type Values, type Work } f
 import { pageSize } from '../../../common/page-size.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
+import type { Lock } from '../../core/words.js';
 
 // Reads the candidates without locks, because both servers would lock entries of an index that moves. Other claims may
 // have locked some of them, so there are more candidates than groups to lock.
 const candidates = (columns: string, limit: string) => `
   SELECT ${columns}
-  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  FROM {groups} {by groups.turn}
   WHERE queue = :queue AND state = 'ready' AND turn >= :turn AND (turn > :turn OR group_key > :group)
   ORDER BY queue, state, turn, group_key
   LIMIT ${limit}`;
 
-const lockReady = (skipLocked: string) => `
-  SELECT /*! STRAIGHT_JOIN */ ${LOCKED_GROUP_COLUMNS}
+const lockReady = (lock: Lock) => `
+  SELECT {join in order} ${LOCKED_GROUP_COLUMNS}
   FROM (${candidates('queue, group_key', ':candidates')}) AS c
-  JOIN {groups} g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN {groups} g {by primary} ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT :groups /*! FOR UPDATE ${skipLocked} */`;
+  LIMIT :groups {${lock}}`;
 
-const LOCK_READY_SKIP_LOCKED = lockReady('SKIP LOCKED');
-const LOCK_READY = lockReady('');
+const LOCK_READY_SKIP_LOCKED = lockReady('lock free');
+const LOCK_READY = lockReady('lock');
 
 const LAST_CANDIDATE = candidates('turn, group_key', '1 OFFSET :skipped');
 

@@ -13,20 +13,20 @@ const IS_UNUSED = `state = 'idle' AND turn < :now - ${IDLE_MS} AND overrides IS 
 // Without an index: the pruner reads the groups of all queues once per round.
 const UNUSED = `
   SELECT queue, group_key
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue >= :queue AND (queue > :queue OR group_key > :group) AND ${IS_UNUSED}
   ORDER BY queue, group_key
   LIMIT :limit`;
 
 const LOCK_UNUSED = `
   SELECT active_ids
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key = :group AND ${IS_UNUSED}
-  /*! FOR UPDATE SKIP LOCKED */`;
+  {lock free}`;
 
 const REMAINING = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND queue = :queue`;
 
 const DELETE = deleteFrom('groups', 'queue = :queue AND group_key = :group');

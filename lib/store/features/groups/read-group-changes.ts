@@ -9,7 +9,7 @@ import { IS_AHEAD_OF_CLOCK } from './turn.js';
 // Reads without locks. On SQLite, and in a queue that had no groups before, jobs of groups are runnable.
 const arrivals = (runnable: number, afterGroup: string) => `
   SELECT id, group_key, priority, runnable
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} {by jobs.queue}
   WHERE queue = :queue AND runnable = ${runnable} AND run_at IS NULL ${afterGroup} AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT :limit`;
@@ -25,7 +25,7 @@ const AFTER_GROUP = ranges('AND group_key > :afterGroup');
 
 const DUE_GROUPS = `
   SELECT group_key, turn
-  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  FROM {groups} {by groups.turn}
   WHERE queue = :queue AND state = 'blocked' AND turn <= :now AND turn >= :turn AND (turn > :turn OR group_key > :group)
   ORDER BY queue, state, turn, group_key
   LIMIT :limit`;
@@ -33,18 +33,18 @@ const DUE_GROUPS = `
 // The clock of the database was set back: no claim sets such a turn.
 const AHEAD_OF_CLOCK = `
   SELECT group_key
-  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  FROM {groups} {by groups.turn}
   WHERE queue = :queue AND state IN ('blocked', 'ready') AND ${IS_AHEAD_OF_CLOCK}
   LIMIT :limit`;
 
 const NEXT_DUE = `
   SELECT MIN(turn) AS turn, :now AS at
-  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  FROM {groups} {by groups.turn}
   WHERE queue = :queue AND state = 'blocked' AND turn > :now`;
 
 const HAS_READY = `
   SELECT 1 AS one
-  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  FROM {groups} {by groups.turn}
   WHERE queue = :queue AND state = 'ready'
   LIMIT 1`;
 

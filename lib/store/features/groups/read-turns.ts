@@ -24,7 +24,7 @@ const headOf = (index: number) => `
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable = ${IN_GROUP} AND run_at IS NULL AND group_key = :group${index} AND state = 'waiting'
       AND ((priority = :priority${index} AND id > :id${index}) OR priority > :priority${index})
     ORDER BY priority, id
@@ -33,12 +33,12 @@ const headOf = (index: number) => `
 
 const RETURNED_JOBS = `
   SELECT group_key, priority, id
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} {by jobs.queue}
   WHERE queue = :queue AND runnable = ${RETURNED} AND run_at IS NULL AND group_key IN (:groups) AND state = 'waiting'`;
 
 const COUNTED = `
   SELECT id, group_key
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND queue = :queue AND (state = 'active' OR (state = 'scheduled' AND :keepsPlace = 1))`;
 
 // With few groups a claim takes several jobs of each, and some groups have fewer jobs than their share.

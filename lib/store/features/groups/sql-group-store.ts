@@ -18,29 +18,29 @@ const ADD = (lockDuplicate: string) => `
 
 const LOCK = `
   SELECT ${groupColumns()}, :now AS at
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND group_key = :group /*! FOR UPDATE */`;
+  FROM {groups} {by primary}
+  WHERE queue = :queue AND group_key = :group {lock}`;
 
 const SET_STATE = `
-  UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {groups} {by primary}
   SET state = :state, turn = :turn
   WHERE queue = :queue AND group_key = :group`;
 
 // Another rate starts unused: the times of the old one could block the group for as long as that rate.
 const SET_OVERRIDES = `
-  UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {groups} {by primary}
   SET overrides = :overrides, rate_until_us = CASE WHEN :keepsUse = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN :keepsUse = 1 THEN rate_used ELSE 0 END
   WHERE queue = :queue AND group_key = :group`;
 
 const SET_REST = `
-  UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {groups} {by primary}
   SET rest_until = :restUntil, rest_ms = :restMs
   WHERE queue = :queue AND group_key = :group`;
 
 const LIST = `
   SELECT ${groupColumns()}, :now AS at
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  FROM {groups} {by primary}
   WHERE queue = :queue AND group_key > :after AND (:state IS NULL OR state = :state)
   ORDER BY group_key
   LIMIT :limit`;

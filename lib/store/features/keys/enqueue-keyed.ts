@@ -22,19 +22,20 @@ import { ascending } from '../../core/safe-id.js';
 import { deleteEarlierRuns, findEarlierRuns, type EarlierRuns } from '../../ends/earlier-runs.js';
 import { withRestart } from '../../ends/restart.js';
 import { detachSubject } from '../../ends/subject-blobs.js';
+import type { Lock } from '../../core/words.js';
 
-const lockIdle = (skipLocked: string) => `
+const lockIdle = (lock: Lock) => `
   SELECT id, queue, attempt, options
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE${skipLocked} */`;
+  ORDER BY id {${lock}}`;
 
-const LOCK_IDLE = lockIdle('');
-const LOCK_IDLE_SKIP_LOCKED = lockIdle(' SKIP LOCKED');
+const LOCK_IDLE = lockIdle('lock');
+const LOCK_IDLE_SKIP_LOCKED = lockIdle('lock free');
 
 // Replaces all columns of a job but its id and its creation time.
 const REPLACE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
       priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
       options = :overrides, group_key = :group, error = NULL, due_at = CASE WHEN :runnable = 0 THEN NULL ELSE :now END

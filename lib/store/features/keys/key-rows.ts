@@ -12,15 +12,15 @@ import type { TableRow } from '../../tables/table-schemas.js';
 // a small table.
 const LOCK_KEYS_SKIP_LOCKED = `
   SELECT key_hash, job_id
-  FROM {keys} /*! FORCE INDEX (PRIMARY) */
+  FROM {keys} {by primary}
   WHERE queue = :queue AND key_hash IN (:hashes)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY key_hash {lock free}`;
 
 const LOCK_KEYS = `
   SELECT key_hash, job_id, kept_until
-  FROM {keys} /*! FORCE INDEX (PRIMARY) */
+  FROM {keys} {by primary}
   WHERE queue = :queue AND key_hash IN (:hashes)
-  ORDER BY key_hash /*! FOR UPDATE */`;
+  ORDER BY key_hash {lock}`;
 
 // Reads without locks, because other transactions may have locked the jobs. At READ COMMITTED it sees the commits of
 // earlier owners of the key lock. A job that was replayed into another queue does not own the key any more.
@@ -32,12 +32,12 @@ const SELECT_KEYS = `
   WHERE k.queue = :queue AND k.key_hash IN (:hashes)`;
 
 const ACQUIRE_KEY = `
-  UPDATE {keys} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {keys} {by primary}
   SET job_id = :jobId, key_until = :until, expires_at = :now + :durationMs, kept_until = :now + :keptMs
   WHERE queue = :queue AND key_hash = :hash`;
 
 const EXTEND_RETENTION = `
-  UPDATE {keys} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {keys} {by primary}
   SET kept_until = :now + :keptMs
   WHERE queue = :queue AND key_hash IN (:hashes)`;
 
@@ -47,10 +47,10 @@ const DELETE_KEYS = deleteFrom('keys', 'queue = :queue AND key_hash IN (:hashes)
 // index alone could answer the query, MySQL would scan the whole small index.
 const UNUSED = `
   SELECT queue, key_hash AS hash, job_id
-  FROM {keys} /*! FORCE INDEX ({keys}_unused) */
+  FROM {keys} {by keys.unused}
   WHERE kept_until <= :now
   ORDER BY kept_until
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 /** An unused row stays for this time, so that it is not deleted while a transaction is about to use it. */
 export const UNUSED_KEY_RETENTION_MS = 3_600_000;

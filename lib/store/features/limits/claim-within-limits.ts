@@ -14,8 +14,8 @@ import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from './limits-row.js';
 // waits for no other lock: its scan skips locked jobs.
 const LOCK_LIMITS = `
   SELECT ${LIMIT_COLUMNS}, :now AS at
-  FROM {limits} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue /*! FOR UPDATE */`;
+  FROM {limits} {by primary}
+  WHERE queue = :queue {lock}`;
 
 const CLAIMS_OF_QUEUE = `
   SELECT id, queue, job_ids
@@ -24,17 +24,17 @@ const CLAIMS_OF_QUEUE = `
 
 const COUNT_ACTIVE = `
   SELECT COUNT(*) AS jobs
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND queue = :queue AND state = 'active'`;
 
 // Each limited claim changes the row, so that claims on two nodes of a cluster conflict. The time is that of the claim.
 const COUNT_CLAIM = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {limits} {by primary}
   SET claim_count = claim_count + 1
   WHERE queue = :queue`;
 
 const USE_SLIDING_RATE = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {limits} {by primary}
   SET claim_count = claim_count + 1,
       rate_until_us = :usedUs + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + :roundingUs AND :now * 1000 + :mostAheadUs THEN rate_until_us
@@ -43,7 +43,7 @@ const USE_SLIDING_RATE = `
 
 // The server assigns from left to right, so the count comes before the window that it is compared with.
 const USE_FIXED_RATE = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {limits} {by primary}
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % :perMs + :perMs) * 1000 THEN rate_used ELSE 0 END + :jobs,
       rate_until_us = (:now - :now % :perMs + :perMs) * 1000

@@ -11,7 +11,7 @@ import { LIMIT_COLUMNS, limitsOf, overridesOf, type LimitsRow } from './limits-r
 
 const DECLARED = `
   SELECT queue, declared
-  FROM {limits} /*! FORCE INDEX (PRIMARY) */
+  FROM {limits} {by primary}
   WHERE queue IN (:queues)`;
 
 const ADD = (lockDuplicate: string) => `
@@ -21,17 +21,17 @@ const ADD = (lockDuplicate: string) => `
 
 const LOCK = `
   SELECT ${LIMIT_COLUMNS}
-  FROM {limits} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue /*! FOR UPDATE */`;
+  FROM {limits} {by primary}
+  WHERE queue = :queue {lock}`;
 
 const SET_LIMITS = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {limits} {by primary}
   SET declared = :declared, overrides = :overrides, rate_until_us = CASE WHEN :keepsUse = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN :keepsUse = 1 THEN rate_used ELSE 0 END
   WHERE queue = :queue`;
 
 const SET_REST = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {limits} {by primary}
   SET rest_until = COALESCE(:untilMs, :now + :delayMs), rest_ms = CASE WHEN :untilMs IS NULL THEN :delayMs ELSE 0 END
   WHERE queue = :queue`;
 

@@ -15,9 +15,9 @@ const CLEANUP_CHECK_INTERVAL_MS = 600_000;
 // In the common lock order, these tables come after the history.
 const LOCK_PROGRESS = `
   SELECT job_id, value, lines_logged
-  FROM {progress} /*! FORCE INDEX (PRIMARY) */
+  FROM {progress} {by primary}
   WHERE job_id IN (:ids)
-  ORDER BY job_id /*! FOR UPDATE */`;
+  ORDER BY job_id {lock}`;
 
 // Reads without a lock: if the event loop blocked in this transaction, the lock would keep the heartbeat thread of the
 // same process from renewing the lease. The lock on the progress orders this write before those of the next attempt.
@@ -48,10 +48,10 @@ const PROGRESS_OF = `
 // Skips any number of locked rows, so that they do not delay the others.
 const EXPIRED = `
   SELECT job_id
-  FROM {progress} /*! FORCE INDEX ({progress}_expiry) */
+  FROM {progress} {by progress.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 // One statement, so that a job that moves to the history is found in one of the two tables.
 const REMAINING_JOBS = `
@@ -64,7 +64,7 @@ const REMAINING_JOBS = `
   WHERE id IN (:ids)`;
 
 const POSTPONE_CLEANUP_CHECK = `
-  UPDATE {progress} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {progress} {by primary}
   SET expires_at = :at
   WHERE job_id IN (:ids)`;
 

@@ -15,15 +15,15 @@ const FOLDS = [
 // Only whole minutes, hours or days, so that a time is in one row.
 const LOCK_OLDEST = `
   SELECT ${METRICS_COLUMNS}
-  FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+  FROM {metrics} {by metrics.fold}
   WHERE step_ms = :step AND starts_at < (:now - :afterMs) - (:now - :afterMs) % :to
   ORDER BY starts_at
-  LIMIT :limit /*! FOR UPDATE */`;
+  LIMIT :limit {lock}`;
 
 const LOCK_ONE = `
   SELECT ${METRICS_COLUMNS}
-  FROM {metrics} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = 0 /*! FOR UPDATE */`;
+  FROM {metrics} {by primary}
+  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = 0 {lock}`;
 
 const DELETE = deleteFrom(
   'metrics',
@@ -34,7 +34,7 @@ const HAS_OLD = FOLDS.map(
   ({ from, to = day, afterMs }, number) => `
          EXISTS (
            SELECT 1
-           FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+           FROM {metrics} {by metrics.fold}
            WHERE step_ms = ${from} AND starts_at < (:now - ${afterMs}) - (:now - ${afterMs}) % ${to}
          ) AS fold_${number}`,
 );

@@ -10,7 +10,7 @@ const READ = Object.values(METRICS_STEPS)
   .map(
     (rowStep) => `
   SELECT ${METRICS_COLUMNS}
-  FROM {metrics} /*! FORCE INDEX (PRIMARY) */
+  FROM {metrics} {by primary}
   WHERE queue = :queue AND step_ms = ${rowStep}
     AND starts_at < COALESCE(:toMs, :now)
     AND starts_at >= COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)

@@ -21,13 +21,13 @@ const INSERT_CLAIMS = `
   VALUES :rows(?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)`;
 
 const TRANSFER_JOB = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET claim_id = :to
   WHERE id = :id AND claim_id = :from`;
 
 // Clears run_at of a scheduled job too, because assigning it starts it now.
 const MARK_ACTIVE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
       state = 'active', claim_id = :to, attempt = ${NEXT_ATTEMPT}, run_at = NULL, runnable = ${RUNNABLE_WHEN_WAITING},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
@@ -39,7 +39,7 @@ const SELECT_LEASE_ENDS = `
   WHERE id IN (:ids)`;
 
 const REMOVE_LEASE_END = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET lease_until = ${NEVER_MS}, snoozed_until = NULL
   WHERE id = :claimId`;
 

@@ -15,7 +15,7 @@ const COLUMNS = `${LIVE_COLUMNS}, c.lease_until, CASE WHEN c.snoozed_until > :no
 // With the group, index queue yields the order. Without it the server sorts the whole queue.
 const selectUnassigned = ({ beyond, way }: OrderKeywords) => `
   SELECT ${COLUMNS}
-  FROM {jobs} j /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} j {by jobs.queue}
   LEFT JOIN {claims} c ON c.id = j.claim_id
   LEFT JOIN {stages} s ON s.job_id = j.id
   WHERE j.queue = :queue AND j.runnable = 1 AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
@@ -24,9 +24,9 @@ const selectUnassigned = ({ beyond, way }: OrderKeywords) => `
   LIMIT :limit`;
 
 const selectInStage = ({ beyond, way }: OrderKeywords) => `
-  SELECT /*! STRAIGHT_JOIN */ ${COLUMNS}
-  FROM {stages} s /*! FORCE INDEX ({stages}_claim) */
-  JOIN {jobs} j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
+  SELECT {join in order} ${COLUMNS}
+  FROM {stages} s {by stages.claim}
+  JOIN {jobs} j {by primary} ON j.id = s.job_id
   LEFT JOIN {claims} c ON c.id = j.claim_id
   WHERE s.queue = :queue AND s.stage = :stage
     AND (s.priority ${beyond} :priority OR (s.priority = :priority AND s.job_id ${beyond} :id))

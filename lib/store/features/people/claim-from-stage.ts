@@ -8,9 +8,9 @@ import { pageSize } from '../../../common/page-size.js';
 
 // Reads without locks. The next statement locks each job and checks it again.
 const WAITING = `
-  SELECT /*! STRAIGHT_JOIN */ s.job_id AS id, s.priority
-  FROM {stages} s /*! FORCE INDEX ({stages}_claim) */
-  JOIN {jobs} j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
+  SELECT {join in order} s.job_id AS id, s.priority
+  FROM {stages} s {by stages.claim}
+  JOIN {jobs} j {by primary} ON j.id = s.job_id
   WHERE s.queue = :queue AND s.stage = :stage AND s.priority >= :priority AND (s.priority > :priority OR s.job_id > :after)
     AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
   ORDER BY s.priority, s.job_id
@@ -18,9 +18,9 @@ const WAITING = `
 
 const LOCK_WAITING = `
   SELECT ${CLAIMED_COLUMNS}
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND claim_id = 0 AND state = 'waiting' AND runnable = 2
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 const STILL_IN_STAGE = `
   SELECT job_id AS id

@@ -13,13 +13,13 @@ import { execute, recordEvents, query, type Work } from '../../core/statement.js
 import { requireDecisions } from '../../core/with-decisions.js';
 
 const EXTEND = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId`;
 
 // The lease starts when the owner gets the job back. A lease that does not expire is unchanged.
 const SNOOZE = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {claims} {by primary}
   SET snoozed_until = :untilMs,
       lease_until = CASE WHEN lease_until >= ${NEVER_MS} THEN lease_until ELSE :untilMs + ${LEASE_LENGTH} END
   WHERE id = :claimId`;

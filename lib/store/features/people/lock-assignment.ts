@@ -18,13 +18,13 @@ const SELECT_FINISHED_STATE = `
 
 const LOCK_CLAIM = `
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :claimId /*! FOR UPDATE */`;
+  FROM {claims} {by primary}
+  WHERE id = :claimId {lock}`;
 
 const LOCK_JOB = `
   SELECT ${CLAIMED_COLUMNS}, queue
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
+  FROM {jobs} {by primary}
+  WHERE id = :id AND claim_id = :claimId {lock}`;
 
 type AssignmentClaimRow = Pick<TableRow<'claims'>, 'worker_id' | 'owner' | 'dead_letter' | 'claimed_at'> &
   Readonly<Record<'at' | 'has_lease', number>>;

@@ -8,11 +8,11 @@ import type { TableRow } from '../../tables/table-schemas.js';
 
 const LOCK = `
   SELECT paused, settings
-  FROM {queues} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue /*! FOR UPDATE */`;
+  FROM {queues} {by primary}
+  WHERE queue = :queue {lock}`;
 
 const SET = `
-  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {queues} {by primary}
   SET paused = :paused, settings = :settings
   WHERE queue = :queue`;
 

@@ -23,12 +23,12 @@ const KNOWN_QUEUES = `
   WHERE queue IN (:queues)`;
 
 const DECLARE = `
-  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {queues} {by primary}
   SET expires_after_ms = :expiresAfterMs, used_at = :now
   WHERE queue = :queue`;
 
 const MARK_USED = `
-  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {queues} {by primary}
   SET used_at = :now
   WHERE queue IN (:queues)`;
 
@@ -49,8 +49,8 @@ const EXPIRED = `
 // Skips a queue that another transaction has locked, so that it does not delay the others. The next round examines it.
 const LOCK_EXPIRED = `
   SELECT expires_after_ms
-  FROM {queues} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {queues} {by primary}
+  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 {lock free}`;
 
 const HAS_JOBS = `
   SELECT id

@@ -14,7 +14,7 @@ const KNOWN_QUEUES = `
 
 const HAS_HISTORY = `
   SELECT id
-  FROM {history} /*! FORCE INDEX ({history}_state) */
+  FROM {history} {by history.state}
   WHERE queue = :queue
   LIMIT 1`;
 

@@ -24,7 +24,7 @@ const ADD = `
   VALUES (:queue, :topic, :filter, :now)`;
 
 const SET_FILTER = `
-  UPDATE {subscriptions} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {subscriptions} {by primary}
   SET header_filter = :filter
   WHERE queue = :queue AND topic = :topic`;
 

@@ -24,41 +24,41 @@ const INSERT = (lockDuplicate: string) => `
 
 const LOCK = `
   SELECT ${SCHEDULE_COLUMNS}, :now AS at
-  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name = :name /*! FOR UPDATE */`;
+  FROM {schedules} {by primary}
+  WHERE name = :name {lock}`;
 
 const DEFINED_ASSIGNMENTS = DEFINED_COLUMNS.map((column) => `${column} = :${column}`).join(', ');
 
 const UPDATE = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET ${DEFINED_ASSIGNMENTS},
       next_at = :next, source = :source, digest = :digest, revision = :revision, declared_at = :now
   WHERE name = :name`;
 
 const DECLARED = `
   SELECT name, source, digest, revision
-  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  FROM {schedules} {by primary}
   WHERE name IN (:names)`;
 
 const KEPT = `
   SELECT name, CASE WHEN source = 'code' AND declared_at < :now - 3600000 THEN 1 ELSE 0 END AS stale
-  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  FROM {schedules} {by primary}
   WHERE name IN (:names)`;
 
 const KEEP_DECLARED = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET declared_at = :now
   WHERE name = :name AND source = 'code'`;
 
 const DELETE = deleteFrom('schedules', 'name = :name');
 
 const SET_PAUSED = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET paused = :paused, next_at = :next
   WHERE name = :name`;
 
 const SET_LAST_JOB = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET last_at = :at, last_job_id = :id
   WHERE name = :name`;
 

@@ -10,7 +10,7 @@ import type { TickJob, TickResult } from './schedule-store.js';
 // Read without locks: a lock on the moving index would deadlock with other processes on MariaDB.
 const DUE_NAMES = `
   SELECT name, next_at
-  FROM {schedules} /*! FORCE INDEX ({schedules}_next) */
+  FROM {schedules} {by schedules.next}
   WHERE next_at >= :afterAt AND next_at <= :now AND (next_at > :afterAt OR name > :afterName)
     AND (source = 'api' OR name IN (:declared))
   ORDER BY next_at, name
@@ -19,23 +19,23 @@ const DUE_NAMES = `
 // Checks the time again, because another process may have run the tick since. A locked schedule is another process's.
 const LOCK_DUE = `
   SELECT ${SCHEDULE_COLUMNS}, :now AS at
-  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  FROM {schedules} {by primary}
   WHERE name IN (:names) AND next_at <= :now
-  ORDER BY name /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY name {lock free}`;
 
 const PREVIOUS_JOBS = `
   SELECT id, state
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids`;
 
 const ADVANCE = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET next_at = :next, last_at = COALESCE(:last, last_at), last_job_id = COALESCE(:lastJobId, last_job_id)
   WHERE name = :name`;
 
 // Without a next tick no process reads it again.
 const PAUSE_MALFORMED = `
-  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {schedules} {by primary}
   SET next_at = NULL, paused = 1
   WHERE name = :name`;
 

@@ -16,7 +16,7 @@ import type { ScheduleStore } from './schedule-store.js';
 
 const GET = `
   SELECT ${SCHEDULE_COLUMNS}
-  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  FROM {schedules} {by primary}
   WHERE name = :name`;
 
 const LIST = `

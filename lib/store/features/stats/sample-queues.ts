@@ -21,7 +21,7 @@ const upTo = (table: 'jobs' | 'history', index: string, condition: string) => `
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM {${table}} /*! FORCE INDEX ({${table}}_${index}) */
+      FROM {${table}} {by ${table}.${index}}
       WHERE queue = :queue AND ${condition}
       LIMIT ${COUNT_LIMIT}
     ) AS counted
@@ -30,7 +30,7 @@ const upTo = (table: 'jobs' | 'history', index: string, condition: string) => `
 const nextDue = (condition: string) => `
   (
     SELECT run_at
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND ${condition}
     ORDER BY run_at
     LIMIT 1
@@ -40,7 +40,7 @@ const selectIds = (runnable: number) => `
                SELECT id
                FROM (
                  SELECT id
-                 FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+                 FROM {jobs} {by jobs.queue}
                  WHERE queue = :queue AND runnable = ${runnable}
                  LIMIT ${COUNT_LIMIT}
                ) AS ids_${runnable}`;
@@ -51,15 +51,15 @@ const QUEUE_SAMPLE = `
   SELECT ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NULL')} AS waiting,
          ${GROUPED.map((runnable) => `${upTo('jobs', 'queue', `runnable = ${runnable}`)} AS grouped_${runnable}`).join(',')},
          ${upTo('jobs', 'queue', 'runnable = 0')} AS scheduled,
-         ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */')} AS plain_scheduled,
+         ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NOT NULL {only sqlite}')} AS plain_scheduled,
          ${upTo('jobs', 'queue', 'runnable = 2')} AS staged,
          ${upTo('jobs', 'queue', `runnable = ${BLOCKED}`)} AS blocked,
          ${upTo('history', 'state', `state = 'dead'`)} AS dead,
          ${nextDue('runnable = 0')} AS due_at,
-         ${nextDue('runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */')} AS plain_due_at,
+         ${nextDue('runnable = 1 AND run_at IS NOT NULL {only sqlite}')} AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
-           FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+           FROM {jobs} {by primary}
            WHERE id = (
              SELECT MIN(id)
              FROM (${GROUPED.map(selectIds).join(' UNION ALL ')}) AS of_groups
@@ -70,7 +70,7 @@ const QUEUE_SAMPLE = `
 // The first job of the next priority that no claim has.
 const FIRST_OF_NEXT_PRIORITY = `
   SELECT priority, COALESCE(due_at, created_at) AS since
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  FROM {jobs} {by jobs.queue}
   WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > :after AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1`;

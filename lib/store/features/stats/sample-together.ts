@@ -45,7 +45,7 @@ const PAGE = `
     SELECT queue, runnable, priority, id, run_at,
            CASE WHEN run_at IS NULL THEN 0 ELSE 1 END AS is_timed,
            CASE WHEN group_key = '' THEN 0 ELSE 1 END AS is_grouped
-    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    FROM {jobs} {by jobs.queue}
     WHERE queue > :last
     ORDER BY queue
     LIMIT :limit
@@ -54,14 +54,14 @@ const PAGE = `
 
 const SINCE = `
   SELECT id, COALESCE(due_at, created_at) AS since
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids)`;
 
 const DEAD = `
   SELECT COUNT(*) AS dead
   FROM (
     SELECT 1
-    FROM {history} /*! FORCE INDEX ({history}_state) */
+    FROM {history} {by history.state}
     WHERE queue = :queue AND state = 'dead'
     LIMIT ${COUNT_LIMIT}
   ) AS counted`;
@@ -156,7 +156,7 @@ function countsOf(entries: readonly EntryRow[]): Omit<QueueSampleRow, 'dead' | '
 /** Counts only in queues with a dead job, which one statement finds for many queues. */
 function* countDead(queues: readonly string[]): Work<Map<string, number>> {
   const { chosen } = yield* nextRanges(queues, queues.length, 'oldest', {}, (queue, index) => [
-    `SELECT MIN(id) FROM {history} /*! FORCE INDEX ({history}_state) */ WHERE queue = :queue${index} AND state = 'dead'`,
+    `SELECT MIN(id) FROM {history} {by history.state} WHERE queue = :queue${index} AND state = 'dead'`,
     { [`queue${index}`]: queue },
   ]);
   const results = yield* executeInBatches(chosen.map((queue) => statement(DEAD, { queue })));

@@ -25,12 +25,12 @@ const IS_AFTER = `(sampled_at = :after OR sampled_at NOT BETWEEN 0 AND ${Number.
 // The lease of a killed process ends. One that ends much later was written before the server clock was set back, and not
 // just while this statement waited for the row.
 const TAKE_LEASE = `
-  UPDATE {stats} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {stats} {by primary}
   SET lease_until = :now + ${LEASE_MS}
   WHERE id = 1 AND ${IS_AFTER} AND lease_until NOT BETWEEN :now AND :now + ${2 * LEASE_MS}`;
 
 const SAVE = `
-  UPDATE {stats} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {stats} {by primary}
   SET sample = :sample, sampled_at = :sampledAtMs, took_ms = :tookMs, lease_until = 0
   WHERE id = 1`;
 

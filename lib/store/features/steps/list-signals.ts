@@ -19,12 +19,12 @@ const selectSignals = (order: PageOrder, hasPosition: boolean) => {
   SELECT g.hash, g.name, g.signal_key, g.sent_at,
          CASE WHEN g.awaited = 1 OR EXISTS (
                 SELECT 1
-                FROM {steps} s /*! FORCE INDEX ({steps}_signal) */
+                FROM {steps} s {by steps.signal}
                 WHERE s.signal_hash = g.hash
-                  AND EXISTS (SELECT 1 FROM {jobs} j /*! FORCE INDEX (PRIMARY) */ WHERE j.id = s.job_id)
+                  AND EXISTS (SELECT 1 FROM {jobs} j {by primary} WHERE j.id = s.job_id)
               )
               THEN 1 ELSE 0 END AS awaited
-  FROM {signals} g /*! FORCE INDEX ({signals}_sent) */
+  FROM {signals} g {by signals.sent}
   WHERE ${hasPosition ? `g.sent_at ${beyond}= :sentAt AND (g.sent_at ${beyond} :sentAt OR g.hash ${beyond} :hash)` : '1 = 1'}
   ORDER BY g.sent_at ${way}, g.hash ${way}
   LIMIT :limit`;

@@ -6,13 +6,13 @@ import type { Signal, StepOwner, StoredStep } from './step-store.js';
 // A rescue skips a locked job, so the claim keeps it until its step, or its children, are stored.
 const LOCK_JOB = `
   SELECT id, queue, name, options
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :jobId AND claim_id = :claimId /*! FOR UPDATE */`;
+  FROM {jobs} {by primary}
+  WHERE id = :jobId AND claim_id = :claimId {lock}`;
 
 const STEP = `
   SELECT name, state, result, until_at, :now AS at
-  FROM {steps} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :jobId AND name = :name /*! FOR UPDATE */`;
+  FROM {steps} {by primary}
+  WHERE job_id = :jobId AND name = :name {lock}`;
 
 const ADD_STEP = `
   INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)

@@ -13,14 +13,14 @@ const ADD_SIGNAL = (lockDuplicate: string) => `
   ${lockDuplicate}`;
 
 const SET_SIGNAL = `
-  UPDATE {signals} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {signals} {by primary}
   SET data = :data, sent_at = :now, awaited = 0
   WHERE hash = :hash`;
 
 // These statements read waits without locks. LOCK_SCHEDULED locks the jobs and names the wait that ends.
 const WAITS_FOR = `
   SELECT s.signal_hash, s.job_id, s.name, s.until_at
-  FROM {steps} s /*! FORCE INDEX ({steps}_signal) */
+  FROM {steps} s {by steps.signal}
   WHERE s.signal_hash = :hash AND (s.job_id > :jobId OR (s.job_id = :jobId AND s.name > :name))
     AND EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash)
   ORDER BY s.job_id, s.name
@@ -28,7 +28,7 @@ const WAITS_FOR = `
 
 const WAITS_OF_JOB = `
   SELECT s.signal_hash, s.job_id, s.name, s.until_at
-  FROM {steps} s /*! FORCE INDEX (PRIMARY) */
+  FROM {steps} s {by primary}
   WHERE s.job_id = :jobId AND s.signal_hash = :hash
     AND EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash)`;
 
@@ -37,11 +37,11 @@ const ALL_WAITS = `
          CASE WHEN EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash)
                AND EXISTS (
                  SELECT 1
-                 FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+                 FROM {jobs} j {by primary}
                  WHERE j.id = s.job_id AND j.state = 'scheduled' AND j.run_at = s.until_at
                )
               THEN 1 ELSE 0 END AS is_missed
-  FROM {steps} s /*! FORCE INDEX ({steps}_signal) */
+  FROM {steps} s {by steps.signal}
   WHERE s.signal_hash >= :hash
     AND (s.signal_hash > :hash OR s.job_id > :jobId OR (s.job_id = :jobId AND s.name > :name))
   ORDER BY s.signal_hash, s.job_id, s.name
@@ -51,12 +51,12 @@ const ALL_WAITS = `
 // another transaction has locked stays for the search for missed signals, so that it delays no other job.
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt, run_at
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE :ids AND state = 'scheduled' AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id {lock free}`;
 
 const MAKE_DUE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET due_at = :now, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND state = 'scheduled' AND claim_id = 0`;
 

@@ -38,7 +38,7 @@ const STEPS = `
 const NOW = 'SELECT :now AS at';
 
 const END_STEP = `
-  UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {steps} {by primary}
   SET state = 'done', result = :result, signal_hash = NULL
   WHERE job_id = :jobId AND name = :name`;
 
@@ -51,11 +51,11 @@ const SIGNAL = `
 // as not awaited anyway.
 const LOCK_NEW_SIGNAL = `
   SELECT hash
-  FROM {signals} /*! FORCE INDEX (PRIMARY) */
-  WHERE hash = :hash AND awaited = 0 /*! FOR UPDATE SKIP LOCKED */`;
+  FROM {signals} {by primary}
+  WHERE hash = :hash AND awaited = 0 {lock free}`;
 
 const MARK_AWAITED = `
-  UPDATE {signals} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {signals} {by primary}
   SET awaited = 1
   WHERE hash = :hash`;
 
@@ -70,20 +70,20 @@ const SEARCH_PAGES = 20;
 // a whole index that contains all columns of a query.
 const EXPIRED = `
   SELECT job_id, state
-  FROM {steps} /*! FORCE INDEX ({steps}_expiry) */
+  FROM {steps} {by steps.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 // The conditions that are always true keep both servers from scanning a small table.
 const POSTPONE_CHECK = `
-  UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {steps} {by primary}
   SET expires_at = :now + ${CHECK_INTERVAL_MS}
   WHERE job_id = :id AND name > ''`;
 
 const OLD_SIGNALS = `
   SELECT hash
-  FROM {signals} /*! FORCE INDEX ({signals}_sent) */
+  FROM {signals} {by signals.sent}
   WHERE sent_at <= :now - ${SIGNAL_RETENTION_MS}
   ORDER BY sent_at
   LIMIT :limit`;

@@ -12,24 +12,24 @@ const referenceIn = (column: string) => `
 
 const LOCK_IDLE = `
   SELECT id, options,${referenceIn('payload')}
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 // One statement per row: see deleteFrom.
 const ERASE_IDLE = `
-  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {jobs} {by primary}
   SET payload = 'null', headers = NULL, error = NULL, options = :options
   WHERE id = :id AND claim_id = 0`;
 
 const LOCK_FINISHED = `
   SELECT id, options,${referenceIn('payload')},${referenceIn('result')}
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  FROM {history} {by primary}
   WHERE id IN (:ids)
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id {lock}`;
 
 const ERASE_FINISHED = `
-  UPDATE {history} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {history} {by primary}
   SET payload = 'null', headers = NULL, result = NULL, error = NULL, options = :options
   WHERE id = :id`;
 
@@ -45,11 +45,11 @@ const DELETE_SIGNAL = deleteFrom('signals', 'hash = :hash AND sent_at > 0');
 
 const EDGES_OF = `
   SELECT job_id, needs
-  FROM {edges} /*! FORCE INDEX ({edges}_needs) */
+  FROM {edges} {by edges.needs}
   WHERE needs IN (:ids)`;
 
 const ERASE_EDGE = `
-  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {edges} {by primary}
   SET result = NULL, error = NULL
   WHERE job_id = :job_id AND needs = :needs`;
 

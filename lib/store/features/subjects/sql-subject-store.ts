@@ -13,7 +13,7 @@ import type { TableRow } from '../../tables/table-schemas.js';
 
 const JOBS_OF = `
   SELECT job_id AS id, blobs
-  FROM {subjects} /*! FORCE INDEX (PRIMARY) */
+  FROM {subjects} {by primary}
   WHERE subject = :subject AND job_id > :after
   ORDER BY job_id
   LIMIT :limit`;
@@ -33,19 +33,19 @@ const DELETE_SUBJECT = deleteFrom('subjects', 'subject = :subject AND job_id = :
 // Without locks: several processes may delete the same rows, in the same order.
 const EXPIRED = `
   SELECT subject, job_id, blobs
-  FROM {subjects} /*! FORCE INDEX ({subjects}_expiry) */
+  FROM {subjects} {by subjects.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT :limit`;
 
 const POSTPONE_CHECK = `
-  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {subjects} {by primary}
   SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
   WHERE subject = :subject AND job_id = :id`;
 
 // The row of a job that is gone stays until its blobs have expired.
 const SET_EXPIRY = `
-  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {subjects} {by primary}
   SET expires_at = :until
   WHERE subject = :subject AND job_id = :id`;
 

@@ -34,7 +34,7 @@ const UNREGISTER = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AN
 
 const WAITERS = `
   SELECT DISTINCT waiter
-  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  FROM {waits} {by waits.job}
   WHERE job_id IN (:ids)`;
 
 // In the common lock order, the history comes before waits.
@@ -43,28 +43,28 @@ const DELETE_FINISHED = deleteFrom('history', ':ids');
 // Skips locked rows. The locks end with the statement.
 const EXPIRED = `
   SELECT waiter, job_id
-  FROM {waits} /*! FORCE INDEX ({waits}_expiry) */
+  FROM {waits} {by waits.expiry}
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit {lock free}`;
 
 const DELETE_EXPIRED = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now');
 
 const WAITS = `
   SELECT waiter, job_id
-  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  FROM {waits} {by waits.job}
   WHERE job_id IN (:ids)`;
 
 // expires_at = 1 marks a removed job, because no wait expires at that time. The row stays until the waiter reads it or
 // the pruner deletes it.
 const MARK_REMOVED = `
-  UPDATE {waits} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {waits} {by primary}
   SET expires_at = 1
   WHERE waiter = :waiter AND job_id IN (:ids)`;
 
 const REMOVED = `
   SELECT job_id
-  FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  FROM {waits} {by primary}
   WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1
   LIMIT :limit`;
 

@@ -8,12 +8,12 @@ const REGISTER = `
   VALUES (:id, :host, :pid, :queues, :excluded, :now, :now)`;
 
 const SET_QUEUES = `
-  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {workers} {by primary}
   SET queues = :queues
   WHERE id = :id`;
 
 const MARK_SEEN = `
-  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  UPDATE {workers} {by primary}
   SET seen_at = :now
   WHERE id = :id`;
 

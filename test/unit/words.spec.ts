@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expand } from '../../lib/store/core/words.js';
+import { mariadb, mysql } from '../../lib/store/databases/mysql/mysql.js';
+import { sqlite } from '../../lib/store/databases/sqlite/sqlite.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
+
+const LIB = join(import.meta.dirname, '../../lib');
+const LOCK = /\{(?:lock|lock free|\$\{lock\})\}/;
+
+const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(join(LIB, file), 'utf8') }));
+const locking = sources.flatMap(({ file, text }) =>
+  (text.match(/`[^`]*`/g) ?? []).filter((sql) => LOCK.test(sql)).map((sql) => ({ file, sql: sql.slice(1, -1) })),
+);
+
+describe('the words of a statement', () => {
+  it.each([mysql, mariadb])('lock the rows of every statement that must lock them, on $name', ({ words }) => {
+    expect(locking.length).toBeGreaterThan(40);
+    for (const { file, sql } of locking) {
+      const given = sql.replaceAll('{${lock}}', '{lock}').replace(/\$\{[^}]*\}/g, 'x');
+      const [locks] = expand(given.replace(/\{by [^}]*x\}/g, ''), tableNames(), words).match(/FOR UPDATE/g) ?? [];
+      expect({ file, sql, locks }).toEqual({ file, sql, locks: 'FOR UPDATE' });
+    }
+  });
+
+  it('leave out locks on SQLite, where one transaction writes at a time', () => {
+    expect(sqlite.hasOneWriter).toBe(true);
+    expect([sqlite.words.lock, sqlite.words.lockFree]).toEqual(['', '']);
+  });
+
+  it('are never written as comments for one server, which another one would ignore', () => {
+    const outsideOfServers = sources.filter(({ file }) => !/^store\/(?:mysql|databases\/mysql)\//.test(file));
+
+    expect(outsideOfServers.filter(({ text }) => text.includes('/*!')).map(({ file }) => file)).toEqual([]);
+  });
+});
