@@ -7,6 +7,7 @@ import { flowPage } from './flow-page.js';
 import { jobPage } from './job-page.js';
 import { jobsPage } from './jobs-page.js';
 import { startLive } from './live.js';
+import { paramsOf } from './page.js';
 import { peoplePage } from './people-page.js';
 import { queuePage } from './queue-page.js';
 import { queuesPage } from './queues-page.js';
@@ -95,10 +96,6 @@ function drawNavigation(name) {
     el('li', {}, el('a', { href: hashOf(target), 'aria-current': target === name && 'page' }, text)),
   );
   byId('nav').replaceChildren(el('ul', {}, links));
-}
-
-function paramsOf() {
-  return Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? ''));
 }
 
 /** @param {string} id */

@@ -10,4 +10,7 @@
  * @property {(context: Context) => Promise<Node[]>} draw
  */
 
-export {};
+/** The parameters of the page that is open. */
+export function paramsOf() {
+  return Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? ''));
+}

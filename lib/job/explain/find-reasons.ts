@@ -37,7 +37,7 @@ export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError
   const isExpired = job.expiresAtMs !== null && job.expiresAtMs < facts.nowMs;
   const all: (JobReason | undefined)[] = [
     malformed && { reason: 'malformed', ...malformed },
-    isExpired ? { reason: 'expired', since: new Date(job.expiresAtMs!) } : undefined,
+    isExpired ? { reason: 'expired', since: new Date(job.expiresAtMs) } : undefined,
     ...(surroundings ? reasonsToWait(facts, surroundings, own) : []),
   ];
   const reasons = all.filter((one) => one !== undefined);
