@@ -149,7 +149,8 @@ export class Poller {
     const isBusy = this.#applySummary(queues, summary, polledAt, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
     const ticked = summary.tickInMs === 0 ? await this.schedules.runTicks() : 0;
-    const movedCount = promoted + ticked + (await this.#rescueExpired(summary));
+    const rescued = summary.leaseExpiryInMs === 0 ? await this.rescuer.rescue(store) : 0;
+    const movedCount = promoted + ticked + rescued;
     this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
     this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
     // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
@@ -229,10 +230,6 @@ export class Poller {
     this.parts.events.emitChanges('promoted', promoted);
     this.queues.notifyOfUnworked(promoted);
     return promoted.length;
-  }
-
-  async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
-    return leaseExpiryInMs === 0 ? this.rescuer.rescue(this.parts.store) : 0;
   }
 
   #retryAfterFailure(error: unknown): number {
