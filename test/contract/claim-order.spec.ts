@@ -1,4 +1,6 @@
-import { finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { claimFrom, finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
+import { eventually } from '../support/eventually.js';
 import { describeStrategies } from '../support/stores.js';
 
 // Claims start at the scan cursor of their process. These tests show that it never hides a job.
@@ -60,6 +62,26 @@ describeStrategies('a sequence of claims', (setup) => {
     const { jobs } = await claim({ limit: 9 });
 
     expect(idsOf(jobs)).toEqual([first, second! + 1]);
+  });
+
+  it.each([1, 2, 3])('finds a job behind its scan cursors of %i priorities after a second', async (priorities) => {
+    const { put, open } = await setup();
+    const clock = new FakeClock();
+    const [{ jobs }, elsewhere] = [await open({ clock }), await open()];
+    const [first] = await put(...Array.from({ length: 6 }, (_, n) => ({ priority: n % priorities })));
+    const taken = await claimFrom(jobs);
+    await claimFrom(jobs, { limit: 5 });
+    await elsewhere.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    await clock.advance(1_000);
+    // Claims do not wait for the check that looks behind the cursors.
+    const next = async () => {
+      await put({ priority: priorities - 1 });
+      return idsOf((await claimFrom(jobs)).jobs)[0];
+    };
+    const found = await eventually(async () => (await next()) === first);
+
+    expect(found).toBe(true);
   });
 
   it('keeps the order of many priorities', async () => {

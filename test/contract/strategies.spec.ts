@@ -1,4 +1,5 @@
 import { CLAIM_STRATEGIES, type ClaimStrategy } from '../../lib/job/claim-strategy.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { claimRequest, idsOf } from '../support/jobs.js';
 import { describeStores, describeStoresOf } from '../support/stores.js';
 import { rewritingDriver, removeSkipLocked } from '../support/rewriting-driver.js';
@@ -131,5 +132,21 @@ describeStoresOf(['mysql', 'mariadb'], 'a server that ignores SKIP LOCKED', (set
     const drained = await Promise.all(stores.map(drain));
 
     expect(drained.flat().sort((a, b) => a - b)).toEqual(ids);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a claim by update', (setup) => {
+  it('leaves no claim if another process ends its jobs before the update', async () => {
+    const world = await setup();
+    const driver = interceptingDriver(async (sql) => {
+      if (/UPDATE sql_queue_jobs/.test(sql)) await world.sql('DELETE FROM sql_queue_jobs');
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    await world.put({});
+
+    const claimed = await jobs.claim(claimRequest({ strategy: 'update' }));
+
+    expect(claimed).toEqual([]);
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 });
