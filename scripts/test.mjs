@@ -1,9 +1,10 @@
 // npm test [-- [--server mysql,mariadb,sqlite] [--long | --full] [arguments of Vitest...]]
+// npm run golden [-- --server mysql,mariadb,sqlite]
 //
 // Without arguments for Vitest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further
 // lines of OpenTelemetry. `--long` runs these, but tests that repeat their work for each statement on one server only, and
 // plans with two sizes of tables. `--full` runs them on both servers, with all sizes.
-// With arguments, Vitest chooses among all tests.
+// With arguments, Vitest chooses among all tests. `golden` runs the contract suites, and rewrites the golden files.
 //
 // Starts the database servers, runs Vitest on them and stops all it started, however the run ends. The output names
 // servers that are not available, which is a failure with CI=true. The last line counts the tests.
@@ -16,13 +17,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { fail } from './build.mjs';
 import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
+import { compareStatements, describeComparison, writeStatements } from './golden.mjs';
 import { provideSqliteDriver } from './sqlite-driver.mjs';
 import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const LINGER_MS = 60_000;
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
-const { wanted, set, vitestArguments } = readArguments(process.argv.slice(2));
+const { wanted, set, isGolden, vitestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
 let vitest;
 let stopping = false;
@@ -49,13 +51,16 @@ async function test() {
   const missing = wanted.filter((name) => found[name].reason);
 
   const pool = run.file('databases');
+  const statements = run.file('statements');
   await mkdir(pool);
+  await mkdir(statements);
   const { code, results } = await runVitest({
     SQL_QUEUE_TEST_MYSQL: found.mysql?.url,
     SQL_QUEUE_TEST_MYSQL_CLI: found.mysql?.client,
     SQL_QUEUE_TEST_MARIADB: found.mariadb?.url,
     SQL_QUEUE_TEST_MARIADB_CLI: found.mariadb?.client,
     SQL_QUEUE_TEST_POOL: pool,
+    SQL_QUEUE_TEST_STATEMENTS: statements,
     SQL_QUEUE_TEST_SQLITE: found.sqlite && !found.sqlite.reason ? 'on' : 'off',
   });
 
@@ -65,7 +70,9 @@ async function test() {
   const unloaded = results.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.length,
   );
-  const failed = results.numFailedTests + unloaded.length;
+  const comparisons = isGolden ? [] : await compareStatements(statements, results.testResults);
+  const failed =
+    results.numFailedTests + unloaded.length + comparisons.filter(({ differences }) => differences.length > 0).length;
   const skipped = results.numPendingTests + results.numTodoTests;
   console.log();
   for (const name of missing) console.log(`not run: ${titles[name]} (${found[name].reason})`);
@@ -77,11 +84,18 @@ async function test() {
       'left to npm run test:full: cuts and kills at each statement on the second server, plans of more table sizes',
     );
   printPairs(results);
+  for (const comparison of comparisons) console.log(describeComparison(comparison));
+  if (isGolden) await rewriteGolden(statements, results);
   console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
 
   const incomplete = missing.length > 0 && process.env.CI === 'true';
   const empty = results.numPassedTests + failed === 0;
   return code !== 0 || failed > 0 || empty || incomplete ? 1 : 0;
+}
+
+async function rewriteGolden(statements, { testResults }) {
+  const written = await writeStatements(statements, testResults);
+  console.log(`golden files written for: ${written.join(', ') || 'no server, because a contract suite did not pass'}`);
 }
 
 /** Prints the results of the contract suites for each server and strategy. */
@@ -169,10 +183,16 @@ function readArguments(args) {
   const vitestArguments = [];
   let wanted = Object.keys(titles);
   let set = 'short';
+  let isGolden = false;
   for (let i = 0; i < args.length; i++) {
     const [option, value] = args[i].split('=');
     if (option === '--long' || option === '--full') {
       set = option.slice(2);
+      continue;
+    }
+    if (option === '--golden') {
+      isGolden = true;
+      vitestArguments.push('test/contract');
       continue;
     }
     if (option !== '--server') {
@@ -186,5 +206,5 @@ function readArguments(args) {
       process.exit(2);
     }
   }
-  return { wanted, set, vitestArguments };
+  return { wanted, set, isGolden, vitestArguments };
 }

@@ -16,8 +16,6 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
     const world = await setup();
 
     await everyVerb(world, world.advance);
-
-    expect(await world.admin.counts()).toMatchObject({ active: expect.any(Number) });
   });
 
   it('explains jobs in every state', async () => {
@@ -55,9 +53,10 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
 
   it('encodes the content of all tables anew', async () => {
     const world = await setup();
+    const codec = new ContentCodec([aesGcm({ keys: [{ id: 'current', key: Buffer.alloc(32) }] })]);
     await jobsInEveryState(world);
     const rekeyAll = async (dryRun: boolean) => {
-      const rekey = world.content(new ContentCodec([aesGcm({ keys: [{ id: 'current', key: Buffer.alloc(32) }] })])).rekey({ dryRun });
+      const rekey = world.content(codec).rekey({ dryRun });
       let rekeyed = 0;
       for (let batch = await rekey(2); batch.hasMore; batch = await rekey(2)) rekeyed += batch.rekeyed;
       return rekeyed;

@@ -17,7 +17,7 @@ import type { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import type { QueueSchedules } from '../../lib/schedules/queue-schedules.js';
 import type { ArchiveOptions } from '../../lib/store/tables/archive-options.js';
-import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
+import type { OpenStore, StoreSettings } from '../../lib/store/open-store.js';
 import type { FlowStore } from '../../lib/store/features/flows/flow-store.js';
 import type { StepStore } from '../../lib/store/features/steps/step-store.js';
 import type { QueueStore } from '../../lib/store/features/queues/queue-store.js';
@@ -28,6 +28,7 @@ import type { WorkNotifier } from '../../lib/worker/work-notifier.js';
 import type { WorkerOptions } from '../../lib/worker/worker-options.js';
 import { EventLog } from './event-log.js';
 import { ObservedNotificationChannel } from './observed-notification-channel.js';
+import { openRecordedStore } from './recorded-store.js';
 
 export interface EngineSettings {
   readonly dataSource: DataSource;
@@ -109,7 +110,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     random: settings.random ?? (() => 0.5),
     skewMs,
     openStore: async (given: StoreSettings) => {
-      const stores = await openStore({ ...given, clock: storeClock });
+      const stores = await openRecordedStore({ ...given, clock: storeClock });
       channels = observeChannels(stores);
       return { ...stores, ...channels };
     },

@@ -1,9 +1,10 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
-import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
+import type { OpenStore, StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 import { pooledDatabase } from './database-pool.js';
 import { claimFrom, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
+import { openRecordedStore } from './recorded-store.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, type ServerName, type TestServer } from './servers.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
@@ -97,7 +98,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
     ) as DataSourceOptions;
     const dataSource = await new DataSource(options).initialize();
     cleanups.push(() => dataSource.destroy());
-    const opened = await openStore(settings(dataSource));
+    const opened = await openRecordedStore(settings(dataSource));
     cleanups.push(() => opened.jobs.close());
     return { dataSource, options, opened };
   };
@@ -116,7 +117,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
     const { schema: _, ...emptied } = tableNames();
     for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
     const open = async (more: Partial<StoreSettings> = {}) => {
-      const another = await openStore({ ...settings(dataSource), ...more });
+      const another = await openRecordedStore({ ...settings(dataSource), ...more });
       afterTest.push(() => another.jobs.close());
       return another;
     };

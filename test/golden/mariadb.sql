@@ -1,0 +1,198 @@
+-- `npm run golden` writes this file. It has the differences from mysql.sql.
+
+-- jobs.claim by lock, only on MariaDB
+
+  SELECT 1 AS one 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
+  LIMIT 1
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+-- jobs.claim by lock, only on MySQL
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+-- jobs.claim by skip-locked, only on MariaDB
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+-- jobs.claim by skip-locked, only on MySQL
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+-- jobs.claim by update, only on MySQL
+
+  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  WHERE id = ?
+;
+
+-- jobs.completeAndClaim by lock, only on MariaDB
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+-- jobs.completeAndClaim by lock, only on MySQL
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+-- jobs.completeAndClaim by skip-locked, only on MariaDB
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+-- jobs.completeAndClaim by skip-locked, only on MySQL
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
