@@ -45,8 +45,6 @@ export interface Call extends UnopenedCall {
 interface CommandForm {
   /** The arguments and options after the name of the command. */
   readonly usage: string;
-  /** One line. */
-  readonly summary: string;
   readonly options?: NonNullable<ParseArgsConfig['options']>;
   /** The number of arguments. Default: none. */
   readonly args?: readonly [min: number, max: number];

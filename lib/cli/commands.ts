@@ -18,9 +18,10 @@ import { signals } from './commands/signals.js';
 import { status } from './commands/status.js';
 import { top } from './commands/top.js';
 import { workers } from './commands/workers.js';
+import type { SUMMARIES } from './summaries.js';
 
-/** The commands on one queue, in the order of the help. */
-export const COMMANDS: Readonly<Record<string, Command>> = {
+/** The commands on one queue: all but bench. */
+export const COMMANDS: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'bench'>, Command>> = {
   ...{ status, top, history, list, show, explain, logs, flow, groups, workers, schedules, signals },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
   ...{ metrics, doctor, migrate },

@@ -4,15 +4,13 @@ import { CLAIM_STRATEGIES } from '../job/claim-strategy.js';
 import { hasCode } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
 import { CallOptions, oneOf, wholeNumber, type Command } from './command.js';
-import { COMMANDS } from './commands.js';
 import { confirm } from './confirm.js';
-import { connect } from './connect.js';
 import { UsageError } from './errors.js';
 import { Output, printable } from './output.js';
+import { SUMMARIES } from './summaries.js';
 import type { Terminal } from './terminal.js';
 
 const BENCH_USAGE = `[--jobs N] [--bytes N] [--claim auto|${CLAIM_STRATEGIES.join('|')}]`;
-const BENCH_SUMMARY = 'measure the queue on your database, in tables of its own, which it drops at the end';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
@@ -40,21 +38,24 @@ async function runCommand(argv: readonly string[], env: NodeJS.ProcessEnv, termi
     terminal.write(`${help()}\n`);
     return;
   }
+  if (!isCommand(name)) throw new UsageError(`unknown command "${name}"${didYouMean(name, Object.keys(SUMMARIES))}`);
   if (name === 'bench') return runBench(rest, env, terminal);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : undefined;
-  const names = [...Object.keys(COMMANDS), 'bench'];
-  if (!command) throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
-  await runOn(name, command, { argv: rest, env, terminal });
+  const { COMMANDS } = await import('./commands.js');
+  await runOn(name, COMMANDS[name], { argv: rest, env, terminal });
+}
+
+function isCommand(name: string): name is keyof typeof SUMMARIES {
+  return Object.hasOwn(SUMMARIES, name);
 }
 
 async function runOn(
-  name: string,
+  name: keyof typeof SUMMARIES,
   command: Command,
   { argv, env, terminal }: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal },
 ): Promise<void> {
   const { options, args } = parse(argv, { ...COMMON_OPTIONS, ...command.options });
   if (options.flag('help')) {
-    terminal.write(`Usage: nestjs-sql-queue ${name} ${command.usage}\n\n${command.summary}\n`);
+    terminal.write(`Usage: nestjs-sql-queue ${name} ${command.usage}\n\n${SUMMARIES[name]}\n`);
     return;
   }
   const [min, max] = command.args ?? [0, 0];
@@ -69,6 +70,7 @@ async function runOn(
   const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
   const call = { target, args, options, output, terminal, confirm: ask };
   if ('runUnopened' in command) return command.runUnopened(call);
+  const { connect } = await import('./connect.js');
   const engine = await connect(target, 'check');
   try {
     const author = authorOf();
@@ -82,7 +84,7 @@ async function runOn(
 async function runBench(argv: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
   const { options, args } = parse(argv, BENCH_OPTIONS);
   if (options.flag('help')) {
-    terminal.write(`Usage: nestjs-sql-queue bench ${BENCH_USAGE}\n\n${BENCH_SUMMARY}\n`);
+    terminal.write(`Usage: nestjs-sql-queue bench ${BENCH_USAGE}\n\n${SUMMARIES.bench}\n`);
     return;
   }
   if (args.length > 0) throw new UsageError(`expected nestjs-sql-queue bench ${BENCH_USAGE}, got "${args[0]}"`);
@@ -127,10 +129,7 @@ function userName(): string {
 }
 
 function help(): string {
-  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
-  const lines = [...commands, ['bench', BENCH_SUMMARY] as const].map(
-    ([name, summary]) => `  ${name.padEnd(10)} ${summary}`,
-  );
+  const lines = Object.entries(SUMMARIES).map(([name, summary]) => `  ${name.padEnd(10)} ${summary}`);
   return `Usage: nestjs-sql-queue <command> …
 
 ${lines.join('\n')}

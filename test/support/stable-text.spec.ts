@@ -1,8 +1,9 @@
 import { Ids, type Values } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
+import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { clockText, stableText } from './stable-text.js';
 
-const templates = new Templates({ jobs: 'my_jobs', edges: 'my_edges' }, 'CLOCK()');
+const templates = new Templates({ jobs: 'my_jobs', edges: 'my_edges' }, { now: 'CLOCK()', words: mysql.words });
 const textOf = (sql: string, values: Values = {}) => stableText(templates, { sql, values });
 
 describe('the stable text of a statement', () => {

@@ -32,7 +32,6 @@ const retryJobs: Change = ({ engine, options }, which, bulk) => {
 
 export const retry: Command = {
   usage: `${SELECTION_USAGE} [--to QUEUE [--create]] [--rate 10/s] [--completed]`,
-  summary: 'start dead and cancelled jobs anew, and make scheduled jobs due',
   args: [0, Infinity],
   options: { ...SELECTION_OPTIONS, ...REPLAY_OPTIONS, completed: { type: 'boolean' } },
   run: (call) => change(call, 'Retry', selectionOf(call), retryJobs),
@@ -40,29 +39,19 @@ export const retry: Command = {
 
 export const replay: Command = {
   usage: '<queue> [--error E] [--name N] [--to QUEUE [--create]] [--rate 10/s] [--limit N] [--dry-run]',
-  summary: 'start the dead jobs of a queue anew',
   args: [1, 1],
   options: { error: { type: 'string' }, name: { type: 'string' }, ...REPLAY_OPTIONS, ...BULK_OPTIONS },
   run: (call) => change(call, 'Retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
 };
 
-export const cancel = changeOf(
-  'Cancel',
-  'cancel jobs; the workers of running jobs abort their signals',
-  (admin, which, bulk) => admin.cancel(which, bulk),
-);
+export const cancel = changeOf('Cancel', (admin, which, bulk) => admin.cancel(which, bulk));
 
-export const promote = changeOf('Promote', 'make scheduled jobs due now', (admin, which, bulk) =>
-  admin.promote(which, bulk),
-);
+export const promote = changeOf('Promote', (admin, which, bulk) => admin.promote(which, bulk));
 
-export const remove = changeOf('Remove', 'delete jobs that are not active', (admin, which, bulk) =>
-  admin.remove(which, bulk),
-);
+export const remove = changeOf('Remove', (admin, which, bulk) => admin.remove(which, bulk));
 
 export const release: Command = {
   usage: '<id…>',
-  summary: 'take active jobs from their workers, which may hang, or from the people who have them',
   args: [1, Infinity],
   run: (call) =>
     change(call, 'Release', call.args.map(jobId), async ({ engine }, which, { dryRun }) => {
@@ -74,14 +63,9 @@ export const release: Command = {
     }),
 };
 
-function changeOf(
-  verb: string,
-  summary: string,
-  act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>,
-): Command {
+function changeOf(verb: string, act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>): Command {
   return {
     usage: SELECTION_USAGE,
-    summary,
     args: [0, Infinity],
     options: SELECTION_OPTIONS,
     run: (call) => change(call, verb, selectionOf(call), ({ engine }, which, bulk) => act(engine.admin, which, bulk)),

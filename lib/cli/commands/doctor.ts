@@ -12,7 +12,6 @@ const SIGNS: Readonly<Record<DiagnosisLevel, string>> = { ok: '✓', note: 'i', 
 
 export const doctor: Command = {
   usage: `[--account ${ACCOUNTS.join('|')}] [--blobs FOLDER]`,
-  summary: 'find settings, privileges and sessions of the database that harm the queue; changes nothing',
   options: { account: { type: 'string' }, blobs: { type: 'string' } },
   async runUnopened({ target, options, output }) {
     const account = oneOf(`--account to be ${ACCOUNTS.join(', ')}`, ACCOUNTS, options.text('account') ?? 'worker');

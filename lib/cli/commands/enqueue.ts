@@ -10,7 +10,6 @@ const option = { type: 'string' } as const;
 
 export const enqueue: Command = {
   usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G] [--create]',
-  summary: 'enqueue a job with this payload, or with one from the standard input',
   args: [2, 2],
   options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {

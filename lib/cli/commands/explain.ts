@@ -2,7 +2,6 @@ import { jobId, type Command } from '../command.js';
 
 export const explain: Command = {
   usage: '<id>',
-  summary: 'why a job does not run, in words',
   args: [1, 1],
   async run({ engine, args: [id], output }) {
     const explanation = await engine.admin.explain(jobId(id!));

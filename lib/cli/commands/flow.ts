@@ -4,7 +4,6 @@ import { table } from '../output.js';
 
 export const flow: Command = {
   usage: '<id>',
-  summary: 'the jobs of a flow with their states, each after those that it needs',
   args: [1, 1],
   async run({ engine, args: [text], output }) {
     const id = wholeNumber('the id of a flow', text!, 1, Number.MAX_SAFE_INTEGER);

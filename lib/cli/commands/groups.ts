@@ -4,7 +4,6 @@ import { table, time } from '../output.js';
 
 export const groups: Command = {
   usage: '<queue> [--limit N] [--after GROUP]',
-  summary: 'the groups of a queue, and whether their jobs may start',
   args: [1, 1],
   options: { limit: { type: 'string' }, after: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {

@@ -11,7 +11,6 @@ const BARS = '▁▂▃▄▅▆▇█';
 
 export const history: Command = {
   usage: '<queue> [--step minute|hour|day] [--count N]',
-  summary: 'the attempts of a queue per minute, hour or day, with their waiting and running times',
   args: [1, 1],
   options: { step: { type: 'string' }, count: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {

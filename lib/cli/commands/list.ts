@@ -6,7 +6,6 @@ import { FILTER_OPTIONS, FILTER_USAGE, filterOf, stateOf } from './filter.js';
 
 export const list: Command = {
   usage: `[queue] [state] ${FILTER_USAGE} [--newest] [--limit N] [--after CURSOR]`,
-  summary: 'jobs, without their payloads',
   args: [0, 2],
   options: {
     ...FILTER_OPTIONS,

@@ -9,7 +9,6 @@ const FOLLOW_PAUSE_MS = 1_000;
 
 export const logs: Command = {
   usage: '<id> [-f]',
-  summary: 'the log lines of a job; -f waits for further lines until the job ends',
   args: [1, 1],
   options: { follow: { type: 'boolean', short: 'f' } },
   async run({ engine, args: [text], options, output }) {

@@ -11,7 +11,6 @@ const PATH = '/metrics';
 
 export const metrics: Command = {
   usage: '[--listen [host]:port]',
-  summary: 'the gauges of all queues for Prometheus, once; --listen serves them, on 127.0.0.1 unless it names a host',
   options: { listen: { type: 'string' } },
   async run({ engine, options, output, terminal }) {
     const listen = options.text('listen');

@@ -8,7 +8,6 @@ import { connect, existingDataSource } from '../connect.js';
 
 export const migrate: Command = {
   usage: '[--print]',
-  summary: 'create the tables, or update them to this release; --print only prints the statements',
   options: { print: { type: 'boolean' } },
   async runUnopened(call) {
     if (call.options.flag('print')) return print(call);

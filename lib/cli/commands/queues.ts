@@ -6,7 +6,6 @@ const OPTIONS = { all: { type: 'boolean' }, ...CREATE_OPTION } as const;
 
 export const pause: Command = {
   usage: '<queue> [--create] | --all',
-  summary: 'let all processes claim no job of the queue; running jobs continue',
   args: [0, 1],
   options: OPTIONS,
   run: (call) => setPaused(call, true),
@@ -14,7 +13,6 @@ export const pause: Command = {
 
 export const resume: Command = {
   usage: '<queue> [--create] | --all',
-  summary: 'end the pause of a queue',
   args: [0, 1],
   options: OPTIONS,
   run: (call) => setPaused(call, false),
@@ -22,7 +20,6 @@ export const resume: Command = {
 
 export const obliterate: Command = {
   usage: '<queue> [--dry-run]',
-  summary: 'delete a queue with all its jobs, in all states',
   args: [1, 1],
   options: { 'dry-run': { type: 'boolean' } },
   run: async ({ engine, args: [queue], options, output, confirm }) => {

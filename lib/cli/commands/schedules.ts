@@ -9,7 +9,6 @@ const QUESTIONS: Readonly<Record<Verb, string>> = { pause: 'Pause', resume: 'Res
 
 export const schedules: Command = {
   usage: '[pause | resume | run <name>]',
-  summary: 'the schedules and their next ticks; pause or resume one, or enqueue its job now',
   args: [0, 2],
   async run(call) {
     const [verb, name] = call.args;

@@ -14,7 +14,6 @@ const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unkn
 
 export const set: Command = {
   usage: `<queue> [${Object.keys(SETTINGS).join('=… ')}=…] [--create] | <queue> --reset`,
-  summary: 'set options of a queue for all processes: concurrency=5 rate=100/1m enabled=08:00-18:00@Europe/Berlin',
   args: [1, 6],
   options: { reset: { type: 'boolean' }, ...CREATE_OPTION },
   run: setQueue,

@@ -6,7 +6,6 @@ import { time } from '../output.js';
 
 export const show: Command = {
   usage: '<id> [--payload]',
-  summary: 'one job; --payload shows its payload, headers and result, which may be confidential',
   args: [1, 1],
   options: { payload: { type: 'boolean' } },
   async run({ engine, args: [id], options, output }) {

@@ -3,7 +3,6 @@ import { table, time } from '../output.js';
 
 export const signals: Command = {
   usage: '[--unmatched] [--newest] [--limit N] [--after CURSOR]',
-  summary: 'the signals of the last 30 days; --unmatched: those that no job has received',
   options: {
     unmatched: { type: 'boolean' },
     newest: { type: 'boolean' },

@@ -7,7 +7,6 @@ import { readStats } from './read-stats.js';
 
 export const status: Command = {
   usage: '[queue]',
-  summary: 'the jobs, the oldest waiting job and the workers of each queue',
   args: [0, 1],
   async run({ engine, args: [queue], output }) {
     await requireExisting({ engine }, queue);

@@ -18,7 +18,6 @@ const LEAVING_KEYS = ['q', 'Q', '\x03'];
 
 export const top: Command = {
   usage: '[queue]',
-  summary: 'like status, drawn anew every 2 seconds with the busiest queues first; q leaves',
   args: [0, 1],
   async run(call) {
     const { terminal } = call;

@@ -3,7 +3,6 @@ import { table, time } from '../output.js';
 
 export const workers: Command = {
   usage: '',
-  summary: 'the workers, and those that crashed within the last day',
   async run({ engine, output }) {
     const found = await engine.admin.workers();
     const rows = found.map((worker) => [
