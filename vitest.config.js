@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { ENTRY_POINTS } from './scripts/build/entry-points.mjs';
 import LongestFirst from './scripts/longest-first.mjs';
 
 // `npm test` runs the short tests, `npm test -- --long` the long ones, those of Nest 11 and those of further lines of
@@ -17,13 +18,10 @@ const timeout = 300_000;
 const [major, minor] = process.versions.node.split('.').map(Number);
 const hasOtel3 = major > 22 || (major === 22 && minor >= 15);
 
-const own = [
-  { find: /^nestjs-sql-queue$/, replacement: pathOf('lib/index.ts') },
-  {
-    find: /^nestjs-sql-queue\/(testing|terminus|prometheus|otel|board|bull-board)$/,
-    replacement: pathOf('lib/$1/index.ts'),
-  },
-];
+const own = Object.entries(ENTRY_POINTS).map(([name, file]) => ({
+  find: new RegExp(`^nestjs-sql-queue${name === 'index' ? '' : `/${name}`}$`),
+  replacement: pathOf(`lib/${file}`),
+}));
 
 /**
  * A set of files, with the versions of Nest and OpenTelemetry that they run on. A process runs many files, one after

@@ -1,38 +1,55 @@
-// npm run build: builds lib as ES modules and as CommonJS. `node scripts/build.mjs DIR` builds into DIR instead of
-// dist.
+// npm run build: compiles lib, and joins the modules of each entry point. `node scripts/build.mjs DIR` builds into DIR
+// instead of dist.
 import { execFile } from 'node:child_process';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { bundleCode, bundlePage, bundleTypes } from './build/bundle.mjs';
+import { PAGE } from './build/entry-points.mjs';
 
 const root = resolve(import.meta.dirname, '..');
+const lib = join(root, 'lib');
 const run = promisify(execFile);
 
 export async function build(dist = join(root, 'dist')) {
-  await rm(dist, { recursive: true, force: true });
-  await Promise.all([
-    tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
-    tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
-  ]);
-  for (const name of ['common/require-here.js', 'worker/heartbeat/heartbeat-program-url.js', 'board/page-folder.js']) {
-    await replaceImportMeta(join(dist, 'cjs', name));
+  const compiled = await mkdtemp(join(tmpdir(), 'nestjs-sql-queue-build-'));
+  try {
+    await rm(dist, { recursive: true, force: true });
+    await Promise.all([
+      compileCode(join(compiled, 'code'))
+        .then(() => bundleCode(join(compiled, 'code'), lib))
+        .then((files) => write(dist, files)),
+      compileTypes(join(compiled, 'types'))
+        .then(() => bundleTypes(join(compiled, 'types')))
+        .then((files) => write(dist, files)),
+      buildPage(join(dist, basename(PAGE.folder))),
+    ]);
+  } finally {
+    await rm(compiled, { recursive: true, force: true });
   }
-  // Browsers load these files as they are.
-  const isShipped = (file) => !file.endsWith('.json');
-  for (const format of ['esm', 'cjs']) {
-    await cp(join(root, 'lib/board/page'), join(dist, format, 'board/page'), { recursive: true, filter: isShipped });
-  }
-  const scope = { type: 'commonjs', sideEffects: false };
-  await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');
 }
 
-// Some files need their own URL, which the two formats express differently.
-async function replaceImportMeta(file) {
-  const source = await readFile(file, 'utf8');
-  const replaced = source.replace('import.meta.url', `require('node:url').pathToFileURL(__filename)`);
-  if (replaced === source) throw new Error(`${file}: expected import.meta.url, found none`);
-  await writeFile(file, replaced);
+/** Writes one ES module for each file of lib, without comments. */
+export function compileCode(folder) {
+  return tsc('-p', 'tsconfig.build.json', '--outDir', folder, '--removeComments', '--sourceMap');
+}
+
+function compileTypes(folder) {
+  return tsc('-p', 'tsconfig.build.json', '--outDir', folder, '--declaration', '--emitDeclarationOnly');
+}
+
+async function buildPage(folder) {
+  await write(folder, await bundlePage(lib));
+  // Browsers load the others as they are.
+  const isShipped = (file) => !/\.(js|json)$/.test(file);
+  await cp(join(lib, PAGE.folder), folder, { recursive: true, filter: isShipped });
+}
+
+async function write(folder, files) {
+  await mkdir(folder, { recursive: true });
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
 }
 
 export async function tsc(...args) {

@@ -1,6 +1,6 @@
 // The connection of scripts that measure a server.
 import { DataSource } from 'typeorm';
-import { sqlQueueMigrations } from '../dist/esm/index.js';
+import { sqlQueueMigrations } from '../dist/index.js';
 
 /** TypeORM's options for `mysql://…` or `mariadb://…`. Prints an error and ends the process for any other URL. */
 export function connectionTo(url) {

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/esm/index.js';
+import { QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/index.js';
 import { connectionTo, dropTables, versionOf } from './connection.mjs';
 import { describeQuartiles } from './quartiles.mjs';
 

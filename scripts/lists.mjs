@@ -4,16 +4,14 @@
 // jobs, through HTTP or as the command does, and a sample of the statistics. Prints the least, the median and the greatest time
 // of each page in milliseconds; without --all only pages whose maximum is above 10 ms. The exit code is 1 if a median is above
 // 50 ms, or above 150 ms for a sample. Run `npm run build` before.
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import mysql from 'mysql2/promise';
-import { SqlQueueBoardModule } from '../dist/esm/board/index.js';
-import { CallOptions } from '../dist/esm/cli/command.js';
-import { COMMANDS } from '../dist/esm/cli/commands.js';
-import { cursorOf } from '../dist/esm/job/page-options.js';
-import { getEngineToken } from '../dist/esm/nest/tokens.js';
-import { SqlQueueModule } from '../dist/esm/index.js';
+import { SqlQueueBoardModule } from '../dist/board.js';
+import { SqlQueueModule } from '../dist/index.js';
+import { compileCode } from './build.mjs';
 import { ServerRun } from './databases/servers.mjs';
 import { readsOf } from './lists/reads.mjs';
 import { seed } from './lists/seed.mjs';
@@ -36,6 +34,14 @@ const { values } = parseArgs({
     all: { type: 'boolean' },
   },
 });
+
+// The package does not export these. In the repository the modules find its packages.
+const internals = resolve(import.meta.dirname, '../build/lists');
+await compileCode(internals);
+const { CallOptions } = await import(join(internals, 'cli/command.js'));
+const { COMMANDS } = await import(join(internals, 'cli/commands.js'));
+const { cursorOf } = await import(join(internals, 'job/page-options.js'));
+const { getEngineToken } = await import(join(internals, 'nest/tokens.js'));
 
 const run = await ServerRun.begin();
 try {

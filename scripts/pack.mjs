@@ -11,6 +11,11 @@ const root = resolve(import.meta.dirname, '..');
 
 /** Returns the path of the tarball in `folder`. */
 export async function pack(folder) {
+  return (await packWithReport(folder)).tarball;
+}
+
+/** Returns also the number of its files, and their bytes. */
+export async function packWithReport(folder) {
   const stage = join(folder, 'stage');
   await mkdir(stage, { recursive: true });
   await build(join(stage, 'dist'));
@@ -24,5 +29,6 @@ export async function pack(folder) {
     ['pack', '--ignore-scripts', '--workspaces=false', '--json', '--pack-destination', folder],
     { cwd: stage },
   );
-  return join(folder, JSON.parse(stdout)[0].filename);
+  const [{ filename, entryCount, unpackedSize }] = JSON.parse(stdout);
+  return { tarball: join(folder, filename), files: entryCount, bytes: unpackedSize };
 }

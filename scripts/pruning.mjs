@@ -7,7 +7,7 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { QueueAdmin, QueueProducer, SqlQueueModule } from '../dist/esm/index.js';
+import { QueueAdmin, QueueProducer, SqlQueueModule } from '../dist/index.js';
 import { connectionTo, dropTables, versionOf } from './connection.mjs';
 
 const TURN_MS = 1_000;

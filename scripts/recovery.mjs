@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { QueueProcessor, QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/esm/index.js';
+import { QueueProcessor, QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/index.js';
 import { connectionTo, dropTables } from './connection.mjs';
 
 const PREFIX = 'sql_queue_recovery_';

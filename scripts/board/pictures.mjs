@@ -17,8 +17,8 @@ const WIDTH = 1160;
 
 const folder = await mkdtemp(join(tmpdir(), 'sql-queue-board-'));
 await build();
-const library = await import(join(root, 'dist/esm/index.js'));
-const { SqlQueueBoardModule } = await import(join(root, 'dist/esm/board/index.js'));
+const library = await import(join(root, 'dist/index.js'));
+const { SqlQueueBoardModule } = await import(join(root, 'dist/board.js'));
 
 const demo = await start(join(folder, 'demo.sqlite'));
 if (process.argv.includes('--serve')) {

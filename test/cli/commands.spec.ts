@@ -35,7 +35,7 @@ function urlOf({ dataSource }: World): string {
   return options.type === 'better-sqlite3' ? `sqlite:${options.database}` : options.url!;
 }
 
-const main = () => join(folder, 'package/dist/esm/cli/main.js');
+const main = () => join(folder, 'package/dist/cli.js');
 const environment = (env: Record<string, string>) => ({ ...process.env, NODE_OPTIONS: '', ...env });
 
 /** Runs a command in this process. */

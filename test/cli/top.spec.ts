@@ -31,7 +31,7 @@ async function withTables(setup: () => Promise<World>): Promise<World> {
 function top(world: World, { size = SIZE, dataSource = world.dataSource }: Settings = {}): PseudoTerminal {
   const { url, database } = dataSource.options as { url?: string; database?: string };
   const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: url ?? `sqlite:${database}` };
-  const command = [process.execPath, join(folder, 'package/dist/esm/cli/main.js'), 'top'];
+  const command = [process.execPath, join(folder, 'package/dist/cli.js'), 'top'];
   const terminal = PseudoTerminal.start(command, { env, size });
   world.afterTest(() => terminal.close());
   return terminal;

@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
+// Pages of the package link so to files that only the repository has.
+const REPOSITORY = /^https:\/\/github\.com\/nestjs-sql-queue\/nestjs-sql-queue\/(?:blob|tree)\/main\//;
 
 describe('the links of the README and the documentation', () => {
   it('lead to files and headings that exist', async () => {
@@ -19,10 +21,11 @@ describe('the links of the README and the documentation', () => {
 });
 
 function brokenLinks(page: string): string[] {
-  const links = [...proseOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  const links = [...proseOf(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)];
   return links
+    .filter(([, path]) => REPOSITORY.test(path!) || !/^https?:/.test(path!))
     .filter(([, path, heading]) => {
-      const target = path ? resolve(dirname(page), path) : page;
+      const target = path ? resolve(dirname(page), path.replace(REPOSITORY, `${root}/`)) : page;
       return !existsSync(target) || (heading !== undefined && !headingsOf(target).has(heading));
     })
     .map(([link]) => `${relative(root, page)}: ${link}`);

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board', '/bull-board'].map(
-  (path) => `nestjs-sql-queue${path}`,
-);
+const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { exports: object };
+const ENTRIES = Object.keys(exports)
+  .filter((path) => !path.endsWith('.json'))
+  .map((path) => path.replace('.', 'nestjs-sql-queue'));
 const OPTIONAL_PEERS = ['@nestjs/terminus', 'prom-client', '@bull-board/api'];
 
 // The installed package: the tarball, beside the peer dependencies of this repository.
@@ -38,6 +39,71 @@ describe('the published package', () => {
       expect(imported).not.toBe('');
       expect(required).toBe(imported);
     }
+  });
+
+  it('loads at most six files for the main entry point', async () => {
+    const imported = await loadedBy('index.js');
+    const required = await loadedBy('index.cjs');
+
+    expect(imported.files.length).toBeLessThanOrEqual(6);
+    expect(required.files.length).toBeLessThanOrEqual(6);
+  });
+
+  it('prints the help of the command line without TypeORM, Nest and the code that needs them', async () => {
+    const { files, packages } = await loadedBy('cli.js');
+    const { stdout } = await run(process.execPath, [join(dist(), 'cli.js'), '--help']);
+
+    expect(packages.filter((name) => !name.startsWith('node:'))).toEqual(['fastest-levenshtein', 'reflect-metadata']);
+    expect(files.length).toBeLessThanOrEqual(3);
+    expect(stdout).toContain('status');
+  });
+
+  it.each([
+    ['stack.mjs', `import { aesGcm } from 'nestjs-sql-queue';`],
+    ['stack.cjs', `const { aesGcm } = require('./node_modules/nestjs-sql-queue/dist/index.cjs');`],
+  ])(
+    'names its functions in a stack, and the lines of its sources with --enable-source-maps: %s',
+    async (name, load) => {
+      const program = `${load} try { aesGcm({ keys: [] }); } catch (error) { console.log(error.stack); }`;
+
+      const plain = await node(name, program);
+      const mapped = await node(name, program, '--enable-source-maps');
+
+      expect(plain).toMatch(/at aesGcm \(.*nestjs-sql-queue\/dist\/\w+\.c?js:\d+:\d+\)/);
+      const [, file, line] = /at aesGcm \(.*\/nestjs-sql-queue\/(lib\/\S+\/aes-gcm\.ts):(\d+)/.exec(mapped)!;
+      const source = (await readFile(join(root, file!), 'utf8')).split('\n');
+      expect(source[Number(line) - 1]).toContain('InvalidOptionsError.throwIfAny');
+    },
+  );
+
+  it('has source maps that name existing sources, by paths of the repository', async () => {
+    const maps = (await readdir(dist())).filter((name) => name.endsWith('.map'));
+    const sources = new Set<string>();
+    for (const name of maps) {
+      const map = JSON.parse(await readFile(join(dist(), name), 'utf8')) as {
+        sources: string[];
+        sourcesContent?: string[];
+      };
+      expect(map.sourcesContent).toBeUndefined();
+      for (const source of map.sources) sources.add(source);
+    }
+
+    expect(maps.length).toBeGreaterThan(0);
+    expect(
+      [...sources].filter((source) => !source.startsWith('../lib/') || !existsSync(join(root, 'lib', source))),
+    ).toEqual([]);
+  });
+
+  it('keeps the names of all classes, which errors and Nest show', async () => {
+    const renamed: string[] = [];
+    for (const name of (await readdir(dist())).filter((file) => /\.c?js$/.test(file))) {
+      const text = await readFile(join(dist(), name), 'utf8');
+      renamed.push(
+        ...[...text.matchAll(/^\W*(?:let \S+ = )?class (\w+\$\w*)/gm)].map(([, renamedClass]) => renamedClass!),
+      );
+    }
+
+    expect(renamed).toEqual([]);
   });
 
   it('is one copy for an ES module and the CommonJS libraries that it uses', async () => {
@@ -181,7 +247,7 @@ describe('the published package', () => {
        await NestFactory.createApplicationContext({ module: class {}, imports }, options).catch(({ message }) => console.log(message));
       `,
     );
-    const main = join(project, 'node_modules/nestjs-sql-queue/dist/esm/cli/main.js');
+    const main = join(dist(), 'cli.js');
     const file = join(project, 'empty.sqlite');
     const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: `sqlite:${file}` };
     await run(process.execPath, [main, 'migrate'], { env });
@@ -242,16 +308,13 @@ describe('the published package', () => {
     ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
     const declared = new Set(['nestjs-sql-queue', ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
 
-    const dist = join(project, 'node_modules/nestjs-sql-queue/dist/esm');
-    const files = (await readdir(dist, { recursive: true })).filter((name) => /\.(js|d\.ts)$/.test(name));
+    const files = (await readdir(dist())).filter((name) => /\.(c?js|d\.c?ts)$/.test(name));
     const imported = new Set<string>();
     for (const file of files) {
-      const text = await readFile(join(dist, file), 'utf8');
-      const statements = /\bfrom '([^'.][^']*)';$|^import '([^'.][^']*)';$|\bimport\('([^'.][^']*)'\)/gm;
-      for (const [, from, bare, dynamic] of text.matchAll(statements)) {
-        const [scope, name] = (from ?? bare ?? dynamic)!.split('/');
-        imported.add(scope!.startsWith('@') ? `${scope}/${name}` : scope!);
-      }
+      const text = await readFile(join(dist(), file), 'utf8');
+      const statements =
+        /\bfrom '([^'.][^']*)';$|^import '([^'.][^']*)';$|\bimport\('([^'.][^']*)'\)|\brequire\('([^'.][^']*)'\)/gm;
+      for (const [, ...specifiers] of text.matchAll(statements)) imported.add(packageOf(specifiers.find(Boolean)!));
     }
 
     expect([...imported].filter((name) => !name.startsWith('node:') && !declared.has(name))).toEqual([]);
@@ -271,6 +334,30 @@ describe('the published package', () => {
     expect(documents).toContain('README.md');
     expect(missing).toEqual([]);
   });
+
+  const dist = () => join(project, 'node_modules/nestjs-sql-queue/dist');
+
+  function packageOf(specifier: string): string {
+    const [scope, name] = specifier.split('/');
+    return scope!.startsWith('@') ? `${scope}/${name}` : scope!;
+  }
+
+  /** The files of the package and the other packages that a file loads before its first statement. */
+  async function loadedBy(file: string) {
+    const files = new Set([file]);
+    const packages = new Set<string>();
+    for (const loaded of files) {
+      const text = await readFile(join(dist(), loaded), 'utf8');
+      const statements =
+        /^(?:import|export)\b[^'\n]*'([^'\n]+)';$|^(?:var|const) \w+ = require\('([^']+)'\);$|^require\('([^']+)'\);$/gm;
+      for (const [, from, required, bare] of text.matchAll(statements)) {
+        const specifier = (from ?? required ?? bare)!;
+        if (specifier.startsWith('./')) files.add(specifier.slice(2));
+        else packages.add(packageOf(specifier));
+      }
+    }
+    return { files: [...files], packages: [...packages].sort() };
+  }
 
   async function installPackage() {
     // A program of its own, because the scripts have no types.
@@ -307,10 +394,10 @@ describe('the published package', () => {
     await symlink(join(from, name), link, 'dir');
   }
 
-  async function node(name: string, source: string): Promise<string> {
+  async function node(name: string, source: string, ...flags: string[]): Promise<string> {
     const file = join(project, name);
     await writeFile(file, source);
-    const { stdout } = await run(process.execPath, [file], { env: { ...process.env, NODE_OPTIONS: '' } });
+    const { stdout } = await run(process.execPath, [...flags, file], { env: { ...process.env, NODE_OPTIONS: '' } });
     return stdout.trim();
   }
 });

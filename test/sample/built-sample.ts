@@ -39,8 +39,8 @@ function tsconfig(output: string, library: string) {
       rootDir: sample,
       outDir: output,
       paths: {
-        'nestjs-sql-queue': [join(library, 'dist/esm/index.d.ts')],
-        'nestjs-sql-queue/*': [join(library, 'dist/esm/*/index.d.ts')],
+        'nestjs-sql-queue': [join(library, 'dist/index.d.ts')],
+        'nestjs-sql-queue/*': [join(library, 'dist/*.d.ts')],
       },
     },
     include: [sample],

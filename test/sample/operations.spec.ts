@@ -58,7 +58,7 @@ describe('the operations sample', () => {
   });
 
   async function status(): Promise<{ queue: string }[]> {
-    const command = join(dirname(dirname(built.main)), 'node_modules/nestjs-sql-queue/dist/esm/cli/main.js');
+    const command = join(dirname(dirname(built.main)), 'node_modules/nestjs-sql-queue/dist/cli.js');
     const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: `sqlite:${join(cwd, 'operations.sqlite')}` };
     const { stdout } = await run(process.execPath, [command, 'status', '--json'], { env });
     return JSON.parse(stdout) as { queue: string }[];

@@ -12,8 +12,8 @@ const SETTINGS = [
   'package.json',
   'package-lock.json',
   'scripts/build.mjs',
+  ...(await readdir(join(root, 'scripts/build'))).map((name) => `scripts/build/${name}`),
   'tsconfig.base.json',
-  'tsconfig.build.cjs.json',
   'tsconfig.build.json',
 ];
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidOptionsError } from '../../job/errors.js';
 
-// Undefined in a bundle of CommonJS. For CommonJS the build replaces import.meta with __filename.
-// @ts-ignore TS1343 when this file is compiled to CommonJS.
+// Undefined if an application bundles the ES modules as CommonJS. Our own CommonJS files have __filename instead.
 const ownUrl = import.meta.url as string | URL | undefined;
 
 /**
