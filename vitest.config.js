@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { ENTRY_POINTS } from './scripts/build/entry-points.mjs';
+import { ENTRY_POINTS } from './scripts/bundle/entry-points.mjs';
 import LongestFirst from './scripts/longest-first.mjs';
 
 // `npm test` runs the short tests, `npm test -- --long` the long ones, those of Nest 11 and those of further lines of

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleCode, bundlePage, bundleTypes } from './build/bundle.mjs';
-import { PAGE } from './build/entry-points.mjs';
+import { bundleCode, bundlePage, bundleTypes } from './bundle/bundle.mjs';
+import { PAGE } from './bundle/entry-points.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');

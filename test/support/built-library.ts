@@ -12,7 +12,7 @@ const SETTINGS = [
   'package.json',
   'package-lock.json',
   'scripts/build.mjs',
-  ...(await readdir(join(root, 'scripts/build'))).map((name) => `scripts/build/${name}`),
+  ...(await readdir(join(root, 'scripts/bundle'))).map((name) => `scripts/bundle/${name}`),
   'tsconfig.base.json',
   'tsconfig.build.json',
 ];

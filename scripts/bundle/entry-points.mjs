@@ -1,0 +1,26 @@
+// The only list of the files of lib/ that a program, a thread or a browser loads from the package.
+
+/** What `nestjs-sql-queue` (index) and `nestjs-sql-queue/<name>` load. */
+export const ENTRY_POINTS = {
+  index: 'index.ts',
+  testing: 'testing/index.ts',
+  prometheus: 'prometheus/index.ts',
+  terminus: 'terminus/index.ts',
+  otel: 'otel/index.ts',
+  board: 'board/index.ts',
+  'bull-board': 'bull-board/index.ts',
+};
+
+export const COMMAND_LINE = { cli: 'cli/main.ts' };
+
+/** Threads load little, so their programs share no code with the entry points. */
+export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-program.ts' };
+
+/**
+ * The code of the main entry point in parts. A module belongs to the first part whose file imports it, directly or not. The
+ * command line prints its help with `base` alone, and runs its commands without `queue`, which needs Nest.
+ */
+export const PARTS = { base: COMMAND_LINE.cli, engine: 'cli/commands.ts', queue: ENTRY_POINTS.index };
+
+/** The folder of the page that browsers load, and its script. */
+export const PAGE = { folder: 'board/page', script: 'app.js' };
