@@ -71,8 +71,7 @@ async function test() {
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.length,
   );
   const comparisons = isGolden ? [] : await compareStatements(statements, results.testResults);
-  const failed =
-    results.numFailedTests + unloaded.length + comparisons.filter(({ differences }) => differences.length > 0).length;
+  const failed = results.numFailedTests + unloaded.length + comparisons.filter(({ hasChanged }) => hasChanged).length;
   const skipped = results.numPendingTests + results.numTodoTests;
   console.log();
   for (const name of missing) console.log(`not run: ${titles[name]} (${found[name].reason})`);

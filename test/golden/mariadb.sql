@@ -116,7 +116,7 @@
 
 -- jobs.claim by update, only on MySQL
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 

@@ -3,7 +3,7 @@
 
 -- admin.cancel
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = 0
 ;
 
@@ -21,13 +21,13 @@
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT queue, claim_id
@@ -36,18 +36,18 @@
 ;
 
   SELECT worker_id, cancel_requests, owner
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET cancel_requests = ?
   WHERE id = ?
 ;
 
 -- admin.cancelIdle
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -61,15 +61,15 @@
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE  */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id FOR UPDATE
 ;
 
   SELECT job_id
@@ -78,7 +78,7 @@
   ORDER BY job_id
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
@@ -96,23 +96,23 @@
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM old_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM old_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM other_jobs /*! FORCE INDEX (other_jobs_queue) */
+  FROM other_jobs FORCE INDEX (other_jobs_queue)
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
 ;
@@ -138,7 +138,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -148,10 +148,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1
@@ -160,7 +160,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -170,17 +170,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -190,17 +190,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -210,10 +210,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1
@@ -222,7 +222,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -232,17 +232,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -252,17 +252,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -272,17 +272,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -292,10 +292,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_3_1
@@ -304,7 +304,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -314,17 +314,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -334,17 +334,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -354,17 +354,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -374,17 +374,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -394,17 +394,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_4_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -414,10 +414,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_5_1
@@ -426,7 +426,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -436,10 +436,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1
@@ -448,7 +448,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -458,17 +458,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -478,17 +478,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -498,10 +498,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1
@@ -510,7 +510,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -520,17 +520,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -540,17 +540,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -560,17 +560,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -580,17 +580,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -600,10 +600,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_4_1
@@ -612,7 +612,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -622,17 +622,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -642,17 +642,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -662,17 +662,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -682,17 +682,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -702,17 +702,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_4_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -722,10 +722,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_5_1
@@ -735,14 +735,14 @@
          j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY) LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id IN (?)
 ;
 
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -752,7 +752,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -760,7 +760,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -768,7 +768,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -778,7 +778,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -786,7 +786,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -794,7 +794,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -802,7 +802,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -810,7 +810,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -820,7 +820,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -828,7 +828,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -836,7 +836,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -844,7 +844,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -852,7 +852,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -860,7 +860,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -870,7 +870,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -880,7 +880,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -888,7 +888,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -896,7 +896,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -906,7 +906,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -914,7 +914,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -922,7 +922,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -930,7 +930,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -940,7 +940,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -948,7 +948,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -956,7 +956,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -964,7 +964,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -972,7 +972,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -982,7 +982,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -990,7 +990,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -998,7 +998,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1006,7 +1006,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1014,7 +1014,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1022,7 +1022,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1032,7 +1032,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1040,7 +1040,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1048,7 +1048,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1056,7 +1056,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1064,7 +1064,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1072,7 +1072,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1080,7 +1080,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1088,7 +1088,7 @@
   SELECT 7 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1096,7 +1096,7 @@
   SELECT 8 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1104,7 +1104,7 @@
   SELECT 9 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1112,7 +1112,7 @@
   SELECT 10 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1120,7 +1120,7 @@
   SELECT 11 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1128,7 +1128,7 @@
   SELECT 12 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1136,7 +1136,7 @@
   SELECT 13 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1144,7 +1144,7 @@
   SELECT 14 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1152,7 +1152,7 @@
   SELECT 15 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1162,7 +1162,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1170,7 +1170,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1180,7 +1180,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1188,7 +1188,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1196,7 +1196,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1206,7 +1206,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1214,7 +1214,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1222,7 +1222,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1230,7 +1230,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1238,7 +1238,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1246,7 +1246,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1254,7 +1254,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1264,7 +1264,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1274,7 +1274,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1282,7 +1282,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1292,7 +1292,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1300,7 +1300,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1308,7 +1308,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1318,7 +1318,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1326,7 +1326,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1334,7 +1334,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1342,7 +1342,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1350,7 +1350,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1358,7 +1358,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1366,7 +1366,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1384,94 +1384,94 @@
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  AND (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  AND h.name = ? 
 ;
 
   SELECT h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
          h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = h.id) AS progress
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 0 AND id <= ?
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? /*! AND FALSE */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? AND FALSE
   LIMIT ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ? AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND j.name = ? 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND j.name = ?  AND j.queue = ?
 ;
 
@@ -1482,7 +1482,7 @@
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -1490,99 +1490,99 @@ SELECT (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
 ;
-SELECT (SELECT MAX(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n,(SELECT MAX(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n
+SELECT (SELECT MAX(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n,(SELECT MAX(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n
 ;
-SELECT (SELECT MAX(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first_n,(SELECT MAX(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 1 AND run_at > 0 /*! AND FALSE */ AND run_at <= ? AND run_at <= ?) AS first_n
+SELECT (SELECT MAX(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ? AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first_n,(SELECT MAX(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ? AND runnable = 1 AND run_at > 0 AND FALSE AND run_at <= ? AND run_at <= ?) AS first_n
 ;
-SELECT (SELECT MIN(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n,(SELECT MIN(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n
+SELECT (SELECT MIN(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n,(SELECT MIN(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n
 ;
-SELECT (SELECT MIN(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first_n,(SELECT MIN(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 1 AND run_at > 0 /*! AND FALSE */ AND run_at >= ? AND run_at <= ?) AS first_n
+SELECT (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ? AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first_n,(SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ? AND runnable = 1 AND run_at > 0 AND FALSE AND run_at >= ? AND run_at <= ?) AS first_n
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
@@ -1592,7 +1592,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1602,10 +1602,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1
@@ -1614,7 +1614,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1624,17 +1624,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1644,17 +1644,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1664,10 +1664,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1
@@ -1676,7 +1676,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1686,10 +1686,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1
@@ -1698,7 +1698,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1708,17 +1708,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1728,17 +1728,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1748,10 +1748,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1
@@ -1760,7 +1760,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1770,7 +1770,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1778,7 +1778,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1786,7 +1786,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1796,7 +1796,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1806,7 +1806,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1814,7 +1814,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1822,7 +1822,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1832,7 +1832,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1840,7 +1840,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1848,7 +1848,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1856,7 +1856,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1866,7 +1866,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1874,7 +1874,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1882,7 +1882,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1890,7 +1890,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1898,7 +1898,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1906,7 +1906,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1914,7 +1914,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1922,7 +1922,7 @@ SELECT EXISTS (
   SELECT 7 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1930,7 +1930,7 @@ SELECT EXISTS (
   SELECT 8 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1938,7 +1938,7 @@ SELECT EXISTS (
   SELECT 9 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1946,7 +1946,7 @@ SELECT EXISTS (
   SELECT 10 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1954,7 +1954,7 @@ SELECT EXISTS (
   SELECT 11 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1962,7 +1962,7 @@ SELECT EXISTS (
   SELECT 12 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1970,7 +1970,7 @@ SELECT EXISTS (
   SELECT 13 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1978,7 +1978,7 @@ SELECT EXISTS (
   SELECT 14 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1986,7 +1986,7 @@ SELECT EXISTS (
   SELECT 15 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1996,7 +1996,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2004,7 +2004,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2014,7 +2014,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2022,7 +2022,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2030,7 +2030,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2040,7 +2040,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2048,7 +2048,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2056,7 +2056,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2064,7 +2064,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2072,7 +2072,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2080,7 +2080,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2088,7 +2088,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2098,7 +2098,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2106,7 +2106,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2116,7 +2116,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2124,7 +2124,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2132,7 +2132,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2142,7 +2142,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2150,7 +2150,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2158,7 +2158,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2166,7 +2166,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2174,7 +2174,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2182,7 +2182,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2190,7 +2190,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2208,117 +2208,117 @@ SELECT EXISTS (
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.finished_at < ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.finished_at >= ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.finished_at >= ? AND h.finished_at < ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  AND (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  AND (h.error IS NULL OR NOT (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0)) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)  AND h.name = ? 
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 0 AND id <= ?
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? /*! AND FALSE */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? AND FALSE
   LIMIT ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ? AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0) 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND j.name = ? 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND j.name = ?  AND j.queue = ?
 ;
 
@@ -2329,7 +2329,7 @@ SELECT EXISTS (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -2337,13 +2337,13 @@ SELECT (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -2351,77 +2351,77 @@ SELECT (
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
@@ -2432,14 +2432,14 @@ SELECT EXISTS (
          j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY) LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id IN (?)
 ;
 
   SELECT h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
          h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = h.id) AS progress
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)
 ;
 
@@ -2459,18 +2459,18 @@ SELECT EXISTS (
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0 AND run_at IS NOT NULL
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND j.name = ?  AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id FOR UPDATE
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
 ;
@@ -2492,19 +2492,19 @@ SELECT EXISTS (
 
 -- admin.remove
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = 0
 ;
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_progress FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -2513,38 +2513,38 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id FOR UPDATE
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.state = ? AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id FOR UPDATE
 ;
 
   SELECT id, queue, name, attempt, NULL AS options
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, name, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND j.queue = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id FOR UPDATE
 ;
 
   SELECT job_id
@@ -2554,34 +2554,34 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
 
   SELECT waiter, job_id
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_job) */
+  FROM sql_queue_waits FORCE INDEX (sql_queue_waits_job)
   WHERE job_id IN (?)
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_waits FORCE INDEX (PRIMARY)
   SET expires_at = 1
   WHERE waiter = ? AND job_id IN (?)
 ;
 
 -- admin.replay
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -2595,20 +2595,20 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)   AND h.state = ? AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id FOR UPDATE
 ;
 
   SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND (state <> 'completed' OR ? = 1)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, options
@@ -2623,12 +2623,12 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -2641,19 +2641,19 @@ SELECT EXISTS (
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash FOR UPDATE
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
 -- admin.retry
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -2671,20 +2671,20 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND state = 'open'
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0 AND run_at IS NOT NULL
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND (state <> 'completed' OR ? = 1)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, options
@@ -2699,7 +2699,7 @@ SELECT EXISTS (
 ;
 
   SELECT job_id, needs, state, fan_out
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   WHERE needs IN (?)
 ;
 
@@ -2711,27 +2711,27 @@ SELECT EXISTS (
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash FOR UPDATE
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_edges FORCE INDEX (PRIMARY)
   SET state = 'done'
   WHERE job_id = ? AND state = 'failed'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = 'open', outcome = '', result = NULL, error = NULL
   WHERE (needs IN (?))
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
@@ -2742,7 +2742,7 @@ SELECT EXISTS (
   VALUES (?, 0, :now)
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET paused = ?
   WHERE queue IN (?)
 ;
@@ -2757,7 +2757,7 @@ SELECT EXISTS (
 -- audit.list
 
     SELECT id, verb, queue, made_by, details, changed, changed_at
-    FROM sql_queue_audit /*! FORCE INDEX (sql_queue_audit_time) */
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_time)
     WHERE 1 = 1
     ORDER BY changed_at ASC, id ASC
     LIMIT ?
@@ -2765,12 +2765,12 @@ SELECT EXISTS (
 
 -- audit.prune
 
-  DELETE /*! sql_queue_audit */ FROM sql_queue_audit /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_audit FROM sql_queue_audit FORCE INDEX (PRIMARY)
   WHERE id = ? AND changed_at < :now - ?
 ;
 
   SELECT id
-  FROM sql_queue_audit /*! FORCE INDEX (sql_queue_audit_time) */
+  FROM sql_queue_audit FORCE INDEX (sql_queue_audit_time)
   WHERE changed_at < :now - ?
   ORDER BY changed_at, id
   LIMIT ?
@@ -2778,7 +2778,7 @@ SELECT EXISTS (
 
 -- consumer.assign
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -2801,8 +2801,8 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT queue, claim_id
@@ -2816,8 +2816,8 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -2826,12 +2826,12 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET claim_id = ?
   WHERE id = ? AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
       state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END, run_at = NULL, runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
@@ -2848,9 +2848,9 @@ SELECT EXISTS (
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ s.job_id AS id, s.priority
-  FROM sql_queue_stages s /*! FORCE INDEX (sql_queue_stages_claim) */
-  JOIN sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
+  SELECT STRAIGHT_JOIN s.job_id AS id, s.priority
+  FROM sql_queue_stages s FORCE INDEX (sql_queue_stages_claim)
+  JOIN sql_queue_jobs j FORCE INDEX (PRIMARY) ON j.id = s.job_id
   WHERE s.queue = ? AND s.stage = ? AND s.priority >= ? AND (s.priority > ? OR s.job_id > ?)
     AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
   ORDER BY s.priority, s.job_id
@@ -2863,9 +2863,9 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = 0 AND state = 'waiting' AND runnable = 2
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT job_id AS id
@@ -2879,7 +2879,7 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
       state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END, run_at = NULL, runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
@@ -2888,15 +2888,15 @@ SELECT EXISTS (
 
 -- consumer.end
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  DELETE /*! sql_queue_stages */ FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
   WHERE job_id = ?
 ;
 
@@ -2909,7 +2909,7 @@ SELECT EXISTS (
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -2919,8 +2919,8 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT job_id
@@ -2935,8 +2935,8 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -2945,7 +2945,7 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
@@ -2954,8 +2954,8 @@ SELECT EXISTS (
 -- consumer.extend
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT lease_until
@@ -2969,11 +2969,11 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET lease_ms = ?, lease_until = :now + ?
   WHERE id = ?
 ;
@@ -2986,7 +2986,7 @@ SELECT EXISTS (
 
 -- consumer.move
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -2996,13 +2996,13 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_stages (job_id, queue, stage, priority)
   SELECT id, queue, ?, priority
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT job_id
@@ -3017,8 +3017,8 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -3027,27 +3027,27 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET runnable = CASE WHEN ? = 1 THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- events.pruneEvents
 
-  DELETE /*! sql_queue_events */ FROM sql_queue_events /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_events FROM sql_queue_events FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND recorded_at <= :now - ?
 ;
 
   SELECT id, CASE WHEN recorded_at <= :now - ? THEN 1 ELSE 0 END AS is_expired
-  FROM sql_queue_events /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_events FORCE INDEX (PRIMARY)
   WHERE id > 0
   ORDER BY id
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
 -- events.readAfter
@@ -3062,7 +3062,7 @@ SELECT EXISTS (
 -- flows.children
 
   SELECT needs, queue, name, outcome, result, error
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND needs > ? AND fan_out <= ?
   ORDER BY needs
   LIMIT ?
@@ -3077,7 +3077,7 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
   SELECT ?, id, queue, name, ?, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
@@ -3122,16 +3122,16 @@ SELECT EXISTS (
 ;
 
   SELECT id, queue, name, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
   SELECT name, state, result, until_at, :now AS at
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = ? AND name = ? /*! FOR UPDATE */
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET options = ?
   WHERE id = ?
 ;
@@ -3140,41 +3140,41 @@ SELECT EXISTS (
 
   SELECT CASE WHEN EXISTS (SELECT 1 FROM sql_queue_steps WHERE job_id = ? AND name = ?)
                AND NOT EXISTS (
-                 SELECT 1 FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */ WHERE job_id = ? AND state IN ('open', 'failed')
+                 SELECT 1 FROM sql_queue_edges FORCE INDEX (PRIMARY) WHERE job_id = ? AND state IN ('open', 'failed')
                )
               THEN 0 ELSE 1 END AS must_wait
 ;
 
 -- flows.prune
 
-  DELETE /*! sql_queue_edges */ FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_edges FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id = ?
 ;
 
-  DELETE /*! sql_queue_flows */ FROM sql_queue_flows /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_flows FROM sql_queue_flows FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
   SELECT e.needs
-  FROM sql_queue_edges e /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges e FORCE INDEX (PRIMARY)
   WHERE e.job_id = ?
     AND (EXISTS (SELECT 1 FROM sql_queue_history h WHERE h.id = e.needs) OR EXISTS (SELECT 1 FROM sql_queue_jobs j WHERE j.id = e.needs))
   LIMIT 1
 ;
 
   SELECT id
-  FROM sql_queue_flows /*! FORCE INDEX (sql_queue_flows_expiry) */
+  FROM sql_queue_flows FORCE INDEX (sql_queue_flows_expiry)
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT ?
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
-  UPDATE sql_queue_flows /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
   WHERE id = ?
 ;
@@ -3187,47 +3187,47 @@ SELECT EXISTS (
 ;
 
   SELECT id, state
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?)
   UNION ALL
   SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
 -- flows.recheck
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o FORCE INDEX (PRIMARY)
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f FORCE INDEX (PRIMARY)
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
 -- flows.settle
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -3237,25 +3237,25 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o FORCE INDEX (PRIMARY)
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f FORCE INDEX (PRIMARY)
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
@@ -3266,37 +3266,37 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   WHERE needs IN (?) AND job_id > 0
   GROUP BY job_id
 ;
 
   SELECT needs
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND state = 'open'
   ORDER BY needs DESC
   LIMIT 1
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'scheduled', runnable = 0, run_at = :now + ?, due_at = NULL
   WHERE id = ? AND state = 'blocked'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, due_at = :now
   WHERE (id IN (?)) AND state = 'blocked'
 ;
 
 -- flows.sweep
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -3311,42 +3311,42 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o FORCE INDEX (PRIMARY)
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f FORCE INDEX (PRIMARY)
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
   SELECT j.id, j.group_key, j.priority, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o FORCE INDEX (PRIMARY)
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f FORCE INDEX (PRIMARY)
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs j FORCE INDEX (sql_queue_jobs_queue)
   WHERE j.queue = ? AND j.runnable = 6 AND j.run_at IS NULL AND j.state = 'blocked'
     AND (j.group_key > ? OR (j.group_key = ? AND j.priority > ?)
          OR (j.group_key = ? AND j.priority = ? AND j.id > ?))
@@ -3361,25 +3361,25 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   WHERE needs IN (?) AND job_id > 0
   GROUP BY job_id
 ;
 
   SELECT needs
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND state = 'open'
   ORDER BY needs DESC
   LIMIT 1
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, due_at = :now
   WHERE (id IN (?)) AND state = 'blocked'
 ;
@@ -3387,7 +3387,7 @@ SELECT EXISTS (
 -- groups.prune
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
@@ -3398,7 +3398,7 @@ SELECT EXISTS (
 ;
 
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue >= ? AND (queue > ? OR group_key > ?) AND state = 'idle' AND turn < :now - 3600000 AND overrides IS NULL AND rest_until < :now AND rate_until_us < :now * 1000
   ORDER BY queue, group_key
   LIMIT ?
@@ -3412,11 +3412,11 @@ SELECT EXISTS (
 ;
 
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND group_key = ? /*! FOR UPDATE */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET rest_until = ?, rest_ms = ?
   WHERE queue = ? AND group_key = ?
 ;
@@ -3429,11 +3429,11 @@ SELECT EXISTS (
 ;
 
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND group_key = ? /*! FOR UPDATE */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ? AND group_key = ?
@@ -3441,11 +3441,11 @@ SELECT EXISTS (
 
 -- jobLogs.deleteJobLogs
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_progress FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -3458,11 +3458,11 @@ SELECT EXISTS (
 
 -- jobLogs.pruneJobLogs
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_progress FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -3476,13 +3476,13 @@ SELECT EXISTS (
 ;
 
   SELECT job_id
-  FROM sql_queue_progress /*! FORCE INDEX (sql_queue_progress_expiry) */
+  FROM sql_queue_progress FORCE INDEX (sql_queue_progress_expiry)
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_progress FORCE INDEX (PRIMARY)
   SET expires_at = ?
   WHERE job_id IN (?)
 ;
@@ -3507,9 +3507,9 @@ SELECT EXISTS (
 ;
 
   SELECT job_id, value, lines_logged
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  ORDER BY job_id /*! FOR UPDATE */
+  ORDER BY job_id FOR UPDATE
 ;
 
 -- jobs.chooseStrategies
@@ -3573,20 +3573,8 @@ START TRANSACTION
     rate_used = VALUES(rate_used)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
-  FROM (
-  SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
-  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
-  ORDER BY queue, state, turn, group_key
-  LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
-  WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
-;
-
   SELECT 1 AS one
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
   LIMIT 1
 ;
@@ -3604,27 +3592,39 @@ START TRANSACTION
 ;
 
   SELECT COUNT(*) AS jobs
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'active'
 ;
 
   SELECT MIN(turn) AS turn, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  FROM (
+  SELECT queue, group_key
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ?) AS c
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT ? FOR UPDATE SKIP LOCKED
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state IN ('blocked', 'ready') AND turn > :now + 601000
   LIMIT ?
 ;
@@ -3632,7 +3632,7 @@ START TRANSACTION
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
@@ -3641,46 +3641,46 @@ START TRANSACTION
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND turn > :now + 601000))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, turn
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn <= :now AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?
@@ -3693,46 +3693,46 @@ START TRANSACTION
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND runnable IN (1, 4, 5) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 4 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE SKIP LOCKED */
+  FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
@@ -3812,34 +3812,34 @@ START TRANSACTION
 ;
 
   SELECT turn, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT 1 OFFSET ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET state = 'ready', turn = CASE WHEN turn > :now + 601000 THEN :now ELSE turn END
   WHERE queue = ? AND group_key = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
   WHERE (id IN (?))
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_until_us = ? + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + ? AND :now * 1000 + ? THEN rate_until_us
@@ -3847,7 +3847,7 @@ START TRANSACTION
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % ? + ?) * 1000 THEN rate_used ELSE 0 END + ?,
       rate_until_us = (:now - :now % ? + ?) * 1000
@@ -3894,46 +3894,46 @@ SELECT :now AS at
     rate_used = VALUES(rate_used)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
-  FROM (
-  SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
-  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
-  ORDER BY queue, state, turn, group_key
-  LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
-  WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
-;
-
   SELECT 1 AS one
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
   LIMIT 1
 ;
 
   SELECT COUNT(*) AS jobs
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'active'
 ;
 
   SELECT MIN(turn) AS turn, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  FROM (
+  SELECT queue, group_key
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ?) AS c
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT ? FOR UPDATE
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state IN ('blocked', 'ready') AND turn > :now + 601000
   LIMIT ?
 ;
@@ -3941,7 +3941,7 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
@@ -3950,46 +3950,46 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND turn > :now + 601000))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, turn
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn <= :now AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?
@@ -4016,51 +4016,51 @@ SELECT :now AS at
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND runnable IN (1, 4, 5) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 4 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = ?
+  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
+  FOR UPDATE
 ;
 
   SELECT id, queue, job_ids
@@ -4082,26 +4082,15 @@ SELECT :now AS at
 ;
 
   SELECT turn, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT 1 OFFSET ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET state = 'ready', turn = CASE WHEN turn > :now + 601000 THEN :now ELSE turn END
   WHERE queue = ? AND group_key = ?
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
-  WHERE (id IN (?))
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
-  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
-  WHERE (id IN (?)) AND state = 'waiting'
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -4111,12 +4100,23 @@ SELECT :now AS at
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  WHERE (id IN (?))
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
+  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
+  WHERE (id IN (?)) AND state = 'waiting'
+;
+
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_until_us = ? + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + ? AND :now * 1000 + ? THEN rate_until_us
@@ -4124,7 +4124,7 @@ SELECT :now AS at
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % ? + ?) * 1000 THEN rate_used ELSE 0 END + ?,
       rate_until_us = (:now - :now % ? + ?) * 1000
@@ -4175,20 +4175,8 @@ SELECT :now AS at
     rate_used = VALUES(rate_used)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
-  FROM (
-  SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
-  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
-  ORDER BY queue, state, turn, group_key
-  LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
-  WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
-;
-
   SELECT 1 AS one
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
   LIMIT 1
 ;
@@ -4212,27 +4200,39 @@ SELECT :now AS at
 ;
 
   SELECT COUNT(*) AS jobs
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'active'
 ;
 
   SELECT MIN(turn) AS turn, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  FROM (
+  SELECT queue, group_key
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ?) AS c
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT ? FOR UPDATE SKIP LOCKED
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state IN ('blocked', 'ready') AND turn > :now + 601000
   LIMIT ?
 ;
@@ -4240,7 +4240,7 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
@@ -4249,46 +4249,46 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND turn > :now + 601000))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, turn
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn <= :now AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?
@@ -4301,46 +4301,46 @@ SELECT :now AS at
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND runnable IN (1, 4, 5) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 4 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE SKIP LOCKED */
+  FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
@@ -4420,34 +4420,34 @@ SELECT :now AS at
 ;
 
   SELECT turn, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT 1 OFFSET ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET state = 'ready', turn = CASE WHEN turn > :now + 601000 THEN :now ELSE turn END
   WHERE queue = ? AND group_key = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
   WHERE (id IN (?))
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_until_us = ? + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + ? AND :now * 1000 + ? THEN rate_until_us
@@ -4455,7 +4455,7 @@ SELECT :now AS at
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % ? + ?) * 1000 THEN rate_used ELSE 0 END + ?,
       rate_until_us = (:now - :now % ? + ?) * 1000
@@ -4466,7 +4466,7 @@ SELECT :now AS at
 
 -- jobs.claim by update
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -4506,46 +4506,46 @@ SELECT :now AS at
     rate_used = VALUES(rate_used)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
-  FROM (
-  SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
-  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
-  ORDER BY queue, state, turn, group_key
-  LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
-  WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
-;
-
   SELECT 1 AS one
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
   LIMIT 1
 ;
 
   SELECT COUNT(*) AS jobs
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'active'
 ;
 
   SELECT MIN(turn) AS turn, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  FROM (
+  SELECT queue, group_key
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ?) AS c
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT ? FOR UPDATE
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state IN ('blocked', 'ready') AND turn > :now + 601000
   LIMIT ?
 ;
@@ -4553,7 +4553,7 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
@@ -4562,46 +4562,46 @@ SELECT :now AS at
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND turn > :now + 601000))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key IN (?)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key FOR UPDATE SKIP LOCKED
 ;
 
   SELECT group_key, turn
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'blocked' AND turn <= :now AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?
@@ -4621,51 +4621,51 @@ SELECT :now AS at
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND runnable IN (1, 4, 5) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 4 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = ?
+  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
+  FOR UPDATE
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -4701,31 +4701,20 @@ SELECT :now AS at
 ;
 
   SELECT turn, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT 1 OFFSET ?
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET job_ids = ?, start_limit = ?, lease_ms = ?, lease_until = :now + ?
   WHERE id = ? AND lease_until > :now
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET state = 'ready', turn = CASE WHEN turn > :now + 601000 THEN :now ELSE turn END
   WHERE queue = ? AND group_key = ?
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
-  WHERE (id IN (?))
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
-  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
-  WHERE (id IN (?)) AND state = 'waiting'
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -4733,6 +4722,17 @@ SELECT :now AS at
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  WHERE (id IN (?))
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
+  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
+  WHERE (id IN (?)) AND state = 'waiting'
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
@@ -4765,12 +4765,12 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_until_us = ? + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + ? AND :now * 1000 + ? THEN rate_until_us
@@ -4778,7 +4778,7 @@ SELECT :now AS at
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % ? + ?) * 1000 THEN rate_used ELSE 0 END + ?,
       rate_until_us = (:now - :now % ? + ?) * 1000
@@ -4789,7 +4789,7 @@ SELECT :now AS at
 
 -- jobs.cleanUp
 
-  DELETE /*! sql_queue_stages */ FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
   WHERE job_id = ?
 ;
 
@@ -4818,7 +4818,7 @@ SELECT :now AS at
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM sql_queue_stages s WHERE s.job_id = j.id)))) THEN j.id END) AS stuck
   FROM (
     SELECT id, queue, state, run_at, runnable, claim_id, group_key
-    FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+    FROM sql_queue_jobs FORCE INDEX (PRIMARY)
     WHERE id > ? AND id <= 9007199254740991
     ORDER BY id
     LIMIT ?
@@ -4837,13 +4837,13 @@ SELECT :now AS at
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, state, run_at, runnable, claim_id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id >= ? AND j.id <= ? AND 
   (j.state NOT IN ('waiting', 'scheduled', 'active', 'blocked')
@@ -4868,8 +4868,8 @@ SELECT :now AS at
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = ? /*! FOR UPDATE SKIP LOCKED */
+  FROM sql_queue_stages FORCE INDEX (PRIMARY)
+  WHERE job_id = ? FOR UPDATE SKIP LOCKED
 ;
 
   SELECT s.job_id AS id
@@ -4880,28 +4880,28 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET runnable = 4
   WHERE id = ?
 ;
 
 -- jobs.close
 
-  DELETE /*! sql_queue_commit_log */ FROM sql_queue_commit_log /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_commit_log FROM sql_queue_commit_log FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
 -- jobs.complete
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND cancel_requests IS NULL
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4918,7 +4918,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4928,8 +4928,8 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND cancel_requests IS NULL /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? AND cancel_requests IS NULL FOR UPDATE
 ;
 
   SELECT id
@@ -4938,15 +4938,15 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, cancel_requests
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, worker_id, attempt
@@ -4954,68 +4954,68 @@ SELECT :now AS at
   WHERE id IN (?)
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0 AND cancel_requests IS NULL
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'blocked', runnable = 6, claim_id = 0, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- jobs.completeAndClaim by lock
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5036,50 +5036,50 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
   FROM (
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE SKIP LOCKED */
+  FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
@@ -5101,30 +5101,30 @@ SELECT :now AS at
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
 -- jobs.completeAndClaim by optimistic
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5145,38 +5145,38 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
   FROM (
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
+  LIMIT ? FOR UPDATE
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
@@ -5188,14 +5188,8 @@ SELECT :now AS at
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
-;
-
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -5203,21 +5197,21 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
+  FOR UPDATE
+;
+
   SELECT id, queue, job_ids
   FROM sql_queue_claims
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
-  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
-  WHERE (id IN (?)) AND state = 'waiting'
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -5227,22 +5221,28 @@ SELECT :now AS at
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
+  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
+  WHERE (id IN (?)) AND state = 'waiting'
+;
+
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
 -- jobs.completeAndClaim by skip-locked
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND cancel_requests IS NULL
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5263,7 +5263,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5272,63 +5272,63 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
-  FROM (
-  SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
-  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
-  ORDER BY queue, state, turn, group_key
-  LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
-  WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
-;
-
   SELECT 1 AS one 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
   LIMIT 1
 ;
 
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  FROM (
+  SELECT queue, group_key
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+  WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
+  ORDER BY queue, state, turn, group_key
+  LIMIT ?) AS c
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
+  WHERE g.state = 'ready'
+  LIMIT ? FOR UPDATE SKIP LOCKED
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND cancel_requests IS NULL /*! FOR UPDATE */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? AND cancel_requests IS NULL FOR UPDATE
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE SKIP LOCKED */
+  FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
@@ -5373,46 +5373,46 @@ SELECT :now AS at
   LIMIT 1
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
 -- jobs.completeAndClaim by update
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5433,38 +5433,38 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
   FROM (
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN sql_queue_groups g FORCE INDEX (PRIMARY) ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
+  LIMIT ? FOR UPDATE
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
@@ -5476,14 +5476,8 @@ SELECT :now AS at
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
-;
-
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -5491,21 +5485,21 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
+  FOR UPDATE
+;
+
   SELECT id, queue, job_ids
   FROM sql_queue_claims
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
-;
-
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
-  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
-  WHERE (id IN (?)) AND state = 'waiting'
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -5515,14 +5509,20 @@ SELECT :now AS at
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY) 
+  SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
+  WHERE (id IN (?)) AND state = 'waiting'
+;
+
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
 -- jobs.completeWith
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5535,7 +5535,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5549,7 +5549,7 @@ SELECT :now AS at
   SELECT COUNT(*) AS jobs
   FROM (
     SELECT 1
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable IN (1, 3, 4, 5) AND state = 'waiting' AND run_at IS NULL
     LIMIT ?
   ) AS some
@@ -5557,7 +5557,7 @@ SELECT :now AS at
 
 -- jobs.deleteEmptyClaims
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -5639,14 +5639,14 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT id, queue, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT job_id
@@ -5656,12 +5656,12 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -5674,9 +5674,9 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT key_hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY key_hash FOR UPDATE SKIP LOCKED
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -5685,14 +5685,14 @@ SELECT @@auto_increment_increment AS step
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET name = ?, run_at = COALESCE(?, :now + ?), state = ?, runnable = ?,
       priority = ?, attempt = 0, max_attempts = ?, payload = ?, headers = ?,
       options = ?, group_key = ?, error = NULL, due_at = CASE WHEN ? = 0 THEN NULL ELSE :now END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
@@ -5712,14 +5712,14 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT id, queue, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT job_id
@@ -5729,12 +5729,12 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -5747,30 +5747,30 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT key_hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY key_hash FOR UPDATE SKIP LOCKED
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash FOR UPDATE
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET name = ?, run_at = COALESCE(?, :now + ?), state = ?, runnable = ?,
       priority = ?, attempt = 0, max_attempts = ?, payload = ?, headers = ?,
       options = ?, group_key = ?, error = NULL, due_at = CASE WHEN ? = 0 THEN NULL ELSE :now END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET kept_until = :now + ?
   WHERE queue = ? AND key_hash IN (?)
 ;
@@ -5789,12 +5789,12 @@ SELECT @@auto_increment_increment AS step
   WHERE id IN (?) AND lease_until > 0
 ;
 
-  UPDATE old_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE old_claims FORCE INDEX (PRIMARY)
   SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
@@ -5806,12 +5806,12 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id, cancel_requests
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id FOR UPDATE
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET claim_id = ?
   WHERE id = ? AND claim_id = ?
 ;
@@ -5828,9 +5828,9 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, run_at, group_key, priority
@@ -5838,7 +5838,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5846,7 +5846,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5861,7 +5861,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5869,7 +5869,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5877,7 +5877,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5885,7 +5885,7 @@ SELECT @@auto_increment_increment AS step
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -5895,14 +5895,14 @@ SELECT @@auto_increment_increment AS step
   LIMIT ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = run_at, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
 ;
 
 -- jobs.prune
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND expires_at <= :now
 ;
 
@@ -5910,7 +5910,7 @@ SELECT @@auto_increment_increment AS step
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
@@ -5918,7 +5918,7 @@ SELECT @@auto_increment_increment AS step
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
@@ -5926,15 +5926,15 @@ SELECT @@auto_increment_increment AS step
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_expiry) */
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_expiry)
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, created_at, finished_at
@@ -5953,20 +5953,20 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id, queue, created_at, finished_at
-  FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_expiry) */
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_expiry)
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_history FORCE INDEX (PRIMARY)
   SET expires_at = 9007199254740991
   WHERE (id IN (?))
 ;
 
 -- jobs.pruneKeys
 
-  DELETE /*! sql_queue_keys */ FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_keys FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
 ;
 
@@ -5978,19 +5978,19 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT key_hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY key_hash FOR UPDATE SKIP LOCKED
 ;
 
   SELECT queue, key_hash AS hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (sql_queue_keys_unused) */
+  FROM sql_queue_keys FORCE INDEX (sql_queue_keys_unused)
   WHERE kept_until <= :now
   ORDER BY kept_until
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
   SET kept_until = :now + ?
   WHERE queue = ? AND key_hash IN (?)
 ;
@@ -6003,7 +6003,7 @@ SELECT @@auto_increment_increment AS step
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
+        FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at > :now
         ORDER BY s.run_at
         LIMIT 1
@@ -6017,8 +6017,8 @@ SELECT @@auto_increment_increment AS step
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
-        WHERE s.queue = k.queue AND s.runnable = 1 /*! AND FALSE */ AND s.run_at > :now
+        FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
+        WHERE s.queue = k.queue AND s.runnable = 1 AND FALSE AND s.run_at > :now
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -6029,7 +6029,7 @@ SELECT @@auto_increment_increment AS step
          
   (
     SELECT next_at
-    FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+    FROM sql_queue_schedules FORCE INDEX (sql_queue_schedules_next)
     WHERE next_at IS NOT NULL AND next_at > :now AND (source = 'api' OR name IN (?))
     ORDER BY next_at
     LIMIT 1
@@ -6038,15 +6038,15 @@ SELECT @@auto_increment_increment AS step
 
 -- jobs.rescue
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id > 9007199254740991 OR id < -9007199254740991) AND CAST(id AS CHAR) IN (?)
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -6083,10 +6083,10 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ? AND CASE WHEN lease_ms BETWEEN 1 AND 3153600000000
        THEN lease_until > CASE WHEN snoozed_until BETWEEN :now AND 8640000000000000 THEN snoozed_until ELSE :now END + lease_ms + 1000
-       ELSE 0 END = 1 /*! FOR UPDATE SKIP LOCKED */
+       ELSE 0 END = 1 FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id
@@ -6096,20 +6096,20 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CAST(id AS CHAR) AS text
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id > 9007199254740991 OR id < -9007199254740991)
-  LIMIT ? /*! FOR UPDATE */
+  LIMIT ? FOR UPDATE
 ;
 
   SELECT id, queue, job_ids
@@ -6118,27 +6118,27 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT id, worker_id, owner, queue, job_ids, start_limit, cancel_requests, dead_letter
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? AND lease_until <= :now FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET lease_until = 0
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET lease_until = :now + lease_ms
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
@@ -6149,42 +6149,42 @@ SELECT @@auto_increment_increment AS step
          q.queue IN (?) OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs j /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs j FORCE INDEX (sql_queue_jobs_queue)
            WHERE j.queue = q.queue AND j.run_at IS NULL AND j.state = 'waiting' AND j.runnable = 1 AND j.group_key = ''
          ) AS waiting,
          
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs a /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs a FORCE INDEX (sql_queue_jobs_queue)
            WHERE a.queue = q.queue AND a.run_at IS NULL AND a.state = 'waiting' AND a.runnable = 4
          ) OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs b /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs b FORCE INDEX (sql_queue_jobs_queue)
            WHERE b.queue = q.queue AND b.run_at IS NULL AND b.state = 'waiting' AND b.runnable = 5
          )
            OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs c /*! FORCE INDEX (sql_queue_jobs_queue) */
-           WHERE c.queue = q.queue AND c.run_at IS NULL AND c.state = 'waiting' AND c.runnable = 1 AND c.group_key > '' /*! AND FALSE */
+           FROM sql_queue_jobs c FORCE INDEX (sql_queue_jobs_queue)
+           WHERE c.queue = q.queue AND c.run_at IS NULL AND c.state = 'waiting' AND c.runnable = 1 AND c.group_key > '' AND FALSE
          ) AS arriving,
          EXISTS (SELECT 1 FROM sql_queue_groups g WHERE g.queue = q.queue) AS has_groups,
          EXISTS (
            SELECT 1
-           FROM sql_queue_groups r /*! FORCE INDEX (sql_queue_groups_turn) */
+           FROM sql_queue_groups r FORCE INDEX (sql_queue_groups_turn)
            WHERE r.queue = q.queue AND r.state = 'ready'
          ) AS has_ready_groups,
          (
            SELECT CASE WHEN d.turn > :now + 601000 THEN 0 ELSE d.turn END
-           FROM sql_queue_groups d /*! FORCE INDEX (sql_queue_groups_turn) */
+           FROM sql_queue_groups d FORCE INDEX (sql_queue_groups_turn)
            WHERE d.queue = q.queue AND d.state = 'blocked'
            ORDER BY d.turn
            LIMIT 1
          ) AS next_due_group,
          (
            SELECT CASE WHEN l.rest_ms > 0 AND l.rest_until > :now + l.rest_ms + 1000 THEN 0 ELSE l.rest_until END
-           FROM sql_queue_limits l /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_limits l FORCE INDEX (PRIMARY)
            WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR CASE WHEN l.rest_ms > 0 AND l.rest_until > :now + l.rest_ms + 1000 THEN 0 ELSE l.rest_until END > :now)
          ) AS rest_until,
          
@@ -6193,7 +6193,7 @@ SELECT @@auto_increment_increment AS step
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
+        FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at IS NOT NULL
         ORDER BY s.run_at
         LIMIT 1
@@ -6207,8 +6207,8 @@ SELECT @@auto_increment_increment AS step
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
-        WHERE s.queue = k.queue AND s.runnable = 1 /*! AND FALSE */ AND s.run_at IS NOT NULL
+        FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
+        WHERE s.queue = k.queue AND s.runnable = 1 AND FALSE AND s.run_at IS NOT NULL
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -6221,7 +6221,7 @@ SELECT @@auto_increment_increment AS step
          
   (
     SELECT next_at
-    FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+    FROM sql_queue_schedules FORCE INDEX (sql_queue_schedules_next)
     WHERE next_at IS NOT NULL  AND (source = 'api' OR name IN (?))
     ORDER BY next_at
     LIMIT 1
@@ -6239,16 +6239,16 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
   SELECT queue, declared
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue IN (?)
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ?
@@ -6261,7 +6261,7 @@ SELECT @@auto_increment_increment AS step
   ON DUPLICATE KEY UPDATE queue = queue
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET rest_until = COALESCE(?, :now + ?), rest_ms = CASE WHEN ? IS NULL THEN ? ELSE 0 END
   WHERE queue = ? AND CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END < COALESCE(?, :now + ?)
 ;
@@ -6274,24 +6274,24 @@ SELECT @@auto_increment_increment AS step
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET rest_until = COALESCE(?, :now + ?), rest_ms = CASE WHEN ? IS NULL THEN ? ELSE 0 END
   WHERE queue = ?
 ;
 
 -- metrics.fold
 
-  DELETE /*! sql_queue_metrics */ FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_metrics FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = ?
 ;
 
@@ -6302,42 +6302,42 @@ SELECT @@auto_increment_increment AS step
   SELECT 
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 0 AND starts_at < (:now - 600000) - (:now - 600000) % 60000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 60000 AND starts_at < (:now - 86400000) - (:now - 86400000) % 3600000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 3600000 AND starts_at < (:now - 2592000000) - (:now - 2592000000) % 86400000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 86400000 AND starts_at < (:now - 31536000000) - (:now - 31536000000) % 86400000
          ) AS fold_n
 ;
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = 0 /*! FOR UPDATE */
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = 0 FOR UPDATE
 ;
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+  FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
   WHERE step_ms = ? AND starts_at < (:now - ?) - (:now - ?) % ?
   ORDER BY starts_at
-  LIMIT ? /*! FOR UPDATE */
+  LIMIT ? FOR UPDATE
 ;
 
 -- metrics.read
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = 0
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -6345,7 +6345,7 @@ SELECT @@auto_increment_increment AS step
                        % CASE WHEN ? > 0 THEN ? ELSE 0 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = 60000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -6353,7 +6353,7 @@ SELECT @@auto_increment_increment AS step
                        % CASE WHEN ? > 60000 THEN ? ELSE 60000 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = 3600000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -6361,7 +6361,7 @@ SELECT @@auto_increment_increment AS step
                        % CASE WHEN ? > 3600000 THEN ? ELSE 3600000 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = 86400000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -6381,7 +6381,7 @@ SELECT :now AS at
 
 -- open
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = 0
 ;
 
@@ -6525,35 +6525,35 @@ SHOW CREATE TABLE sql_queue_jobs
   ORDER BY queue, topic
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET expires_after_ms = ?, used_at = :now
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_subscriptions FORCE INDEX (PRIMARY)
   SET header_filter = ?
   WHERE queue = ? AND topic = ?
 ;
 
 -- queues.expire
 
-  DELETE /*! sql_queue_limits */ FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_limits FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_queues */ FROM sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_queues FROM sql_queue_queues FORCE INDEX (PRIMARY)
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_subscriptions FROM sql_queue_subscriptions FORCE INDEX (PRIMARY)
   WHERE queue = ?
 ;
 
   SELECT expires_after_ms
-  FROM sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_queues FORCE INDEX (PRIMARY)
   WHERE queue = ? AND 
   CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */
+       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id
@@ -6579,7 +6579,7 @@ SHOW CREATE TABLE sql_queue_jobs
 
 -- queues.markUsed
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET used_at = :now
   WHERE queue IN (?)
 ;
@@ -6599,12 +6599,12 @@ SHOW CREATE TABLE sql_queue_jobs
   ORDER BY queue, topic
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET used_at = :now
   WHERE queue IN (?)
 ;
 
-  UPDATE sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_subscriptions FORCE INDEX (PRIMARY)
   SET header_filter = ?
   WHERE queue = ? AND topic = ?
 ;
@@ -6626,11 +6626,11 @@ SHOW CREATE TABLE sql_queue_jobs
 
 -- queues.unsubscribe
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_subscriptions FROM sql_queue_subscriptions FORCE INDEX (PRIMARY)
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_subscriptions FROM sql_queue_subscriptions FORCE INDEX (PRIMARY)
   WHERE queue = ? AND topic = ?
 ;
 
@@ -6642,16 +6642,16 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+  WHERE name = ? FOR UPDATE
 ;
 
   SELECT name, source, digest, revision
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name IN (?)
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET name = ?, queue = ?, job_name = ?, payload = ?, headers = ?, options = ?, priority = ?, max_attempts = ?, cron = ?, every_ms = ?, tz = ?, until_at = ?, missed = ?, missed_limit = ?, overlap = ?, jitter_ms = ?,
       next_at = ?, source = ?, digest = ?, revision = ?, declared_at = :now
   WHERE name = ?
@@ -6660,18 +6660,18 @@ SHOW CREATE TABLE sql_queue_jobs
 -- schedules.get
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ?
 ;
 
 -- schedules.keepDeclared
 
   SELECT name, CASE WHEN source = 'code' AND declared_at < :now - 3600000 THEN 1 ELSE 0 END AS stale
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name IN (?)
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET declared_at = :now
   WHERE name = ? AND source = 'code'
 ;
@@ -6685,18 +6685,18 @@ SHOW CREATE TABLE sql_queue_jobs
 
 -- schedules.remove
 
-  DELETE /*! sql_queue_schedules */ FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_schedules FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ?
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+  WHERE name = ? FOR UPDATE
 ;
 
 -- schedules.removeUndeclared
 
-  DELETE /*! sql_queue_schedules */ FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_schedules FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ? AND source = 'code' AND declared_at < :now - ?
 ;
 
@@ -6719,8 +6719,8 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+  WHERE name = ? FOR UPDATE
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -6729,7 +6729,7 @@ SHOW CREATE TABLE sql_queue_jobs
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET last_at = ?, last_job_id = ?
   WHERE name = ?
 ;
@@ -6749,12 +6749,12 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT id, state
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
   SELECT name, next_at
-  FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+  FROM sql_queue_schedules FORCE INDEX (sql_queue_schedules_next)
   WHERE next_at >= ? AND next_at <= :now AND (next_at > ? OR name > ?)
     AND (source = 'api' OR name IN (?))
   ORDER BY next_at, name
@@ -6762,17 +6762,17 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name IN (?) AND next_at <= :now
-  ORDER BY name /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY name FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET next_at = ?, last_at = COALESCE(?, last_at), last_job_id = COALESCE(?, last_job_id)
   WHERE name = ?
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET next_at = NULL, paused = 1
   WHERE name = ?
 ;
@@ -6780,11 +6780,11 @@ SHOW CREATE TABLE sql_queue_jobs
 -- schedules.setPaused
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+  WHERE name = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET paused = ?, next_at = ?
   WHERE name = ?
 ;
@@ -6797,11 +6797,11 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+  WHERE name = ? FOR UPDATE
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
   SET name = ?, queue = ?, job_name = ?, payload = ?, headers = ?, options = ?, priority = ?, max_attempts = ?, cron = ?, every_ms = ?, tz = ?, until_at = ?, missed = ?, missed_limit = ?, overlap = ?, jitter_ms = ?,
       next_at = ?, source = ?, digest = ?, revision = ?, declared_at = :now
   WHERE name = ?
@@ -6821,7 +6821,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL
       LIMIT 10000
     ) AS counted
@@ -6831,7 +6831,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3
       LIMIT 10000
     ) AS counted
@@ -6840,7 +6840,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4
       LIMIT 10000
     ) AS counted
@@ -6849,7 +6849,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5
       LIMIT 10000
     ) AS counted
@@ -6859,7 +6859,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0
       LIMIT 10000
     ) AS counted
@@ -6869,8 +6869,8 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL AND FALSE
       LIMIT 10000
     ) AS counted
   ) AS plain_scheduled,
@@ -6879,7 +6879,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2
       LIMIT 10000
     ) AS counted
@@ -6889,7 +6889,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6
       LIMIT 10000
     ) AS counted
@@ -6899,7 +6899,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+      FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
       WHERE queue = ? AND state = 'dead'
       LIMIT 10000
     ) AS counted
@@ -6907,7 +6907,7 @@ SHOW CREATE TABLE sql_queue_jobs
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 0
     ORDER BY run_at
     LIMIT 1
@@ -6915,35 +6915,35 @@ SHOW CREATE TABLE sql_queue_jobs
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL AND FALSE
     ORDER BY run_at
     LIMIT 1
   ) AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
-           FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_jobs FORCE INDEX (PRIMARY)
            WHERE id = (
              SELECT MIN(id)
              FROM (
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 3
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 4
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 5
                  LIMIT 10000
                ) AS ids_n) AS of_groups
@@ -6955,7 +6955,7 @@ SHOW CREATE TABLE sql_queue_jobs
   SELECT COUNT(*) AS dead
   FROM (
     SELECT 1
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
     WHERE queue = ? AND state = 'dead'
     LIMIT 10000
   ) AS counted
@@ -6967,7 +6967,7 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT id, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?)
 ;
 
@@ -6977,12 +6977,12 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > ? AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1
@@ -7002,7 +7002,7 @@ SHOW CREATE TABLE sql_queue_jobs
     SELECT queue, runnable, priority, id, run_at,
            CASE WHEN run_at IS NULL THEN 0 ELSE 1 END AS is_timed,
            CASE WHEN group_key = '' THEN 0 ELSE 1 END AS is_grouped
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue > ?
     ORDER BY queue
     LIMIT ?
@@ -7024,7 +7024,7 @@ SELECT :now AS at
   ON DUPLICATE KEY UPDATE id = id
 ;
 
-  UPDATE sql_queue_stats /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_stats FORCE INDEX (PRIMARY)
   SET lease_until = :now + 30000
   WHERE id = 1 AND (sampled_at = ? OR sampled_at NOT BETWEEN 0 AND 9007199254740991) AND lease_until NOT BETWEEN :now AND :now + 60000
 ;
@@ -7036,7 +7036,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL
       LIMIT 10000
     ) AS counted
@@ -7046,7 +7046,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 3
       LIMIT 10000
     ) AS counted
@@ -7055,7 +7055,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 4
       LIMIT 10000
     ) AS counted
@@ -7064,7 +7064,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 5
       LIMIT 10000
     ) AS counted
@@ -7074,7 +7074,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0
       LIMIT 10000
     ) AS counted
@@ -7084,8 +7084,8 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL AND FALSE
       LIMIT 10000
     ) AS counted
   ) AS plain_scheduled,
@@ -7094,7 +7094,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 2
       LIMIT 10000
     ) AS counted
@@ -7104,7 +7104,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 6
       LIMIT 10000
     ) AS counted
@@ -7114,7 +7114,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+      FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
       WHERE queue = ? AND state = 'dead'
       LIMIT 10000
     ) AS counted
@@ -7122,7 +7122,7 @@ SELECT :now AS at
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 0
     ORDER BY run_at
     LIMIT 1
@@ -7130,35 +7130,35 @@ SELECT :now AS at
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL AND FALSE
     ORDER BY run_at
     LIMIT 1
   ) AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
-           FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_jobs FORCE INDEX (PRIMARY)
            WHERE id = (
              SELECT MIN(id)
              FROM (
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 3
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 4
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
                  WHERE queue = ? AND runnable = 5
                  LIMIT 10000
                ) AS ids_n) AS of_groups
@@ -7178,12 +7178,12 @@ SELECT :now AS at
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > ? AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1
@@ -7202,7 +7202,7 @@ SELECT :now AS at
   WHERE seen_at > :now - 60000
 ;
 
-  UPDATE sql_queue_stats /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_stats FORCE INDEX (PRIMARY)
   SET sample = ?, sampled_at = ?, took_ms = ?, lease_until = 0
   WHERE id = 1
 ;
@@ -7211,33 +7211,33 @@ SELECT :now AS at
 
 -- waits.deleteOutcomes
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE (id IN (?))
 ;
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_progress FROM sql_queue_progress FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_waits FROM sql_queue_waits FORCE INDEX (PRIMARY)
   WHERE waiter = ? AND job_id IN (?) AND expires_at > 0
 ;
 
 -- waits.pruneWaits
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_waits FROM sql_queue_waits FORCE INDEX (PRIMARY)
   WHERE waiter = ? AND job_id IN (?) AND expires_at <= :now
 ;
 
   SELECT waiter, job_id
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_expiry) */
+  FROM sql_queue_waits FORCE INDEX (sql_queue_waits_expiry)
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
 -- waits.readJobs
@@ -7261,21 +7261,21 @@ SELECT :now AS at
 -- waits.removedOf
 
   SELECT job_id
-  FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_waits FORCE INDEX (PRIMARY)
   WHERE waiter = ? AND job_id IN (?) AND expires_at = 1
   LIMIT ?
 ;
 
 -- waits.unregister
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_waits FROM sql_queue_waits FORCE INDEX (PRIMARY)
   WHERE waiter = ? AND job_id IN (?) AND expires_at > 0
 ;
 
 -- waits.waitersOf
 
   SELECT DISTINCT waiter
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_job) */
+  FROM sql_queue_waits FORCE INDEX (sql_queue_waits_job)
   WHERE job_id IN (?)
 ;
 
@@ -7299,11 +7299,11 @@ START TRANSACTION
 
 -- workerLocks.rescue
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_locks */ FROM sql_queue_locks /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_locks FROM sql_queue_locks FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
@@ -7340,9 +7340,9 @@ START TRANSACTION
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id, queue, job_ids
@@ -7356,36 +7356,36 @@ START TRANSACTION
   FOR UPDATE SKIP LOCKED
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
   SET lease_until = 0
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- workers.deregister
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_workers FROM sql_queue_workers FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
 -- workers.markSeen
 
-  UPDATE sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_workers FORCE INDEX (PRIMARY)
   SET seen_at = :now
   WHERE id = ?
 ;
 
 -- workers.register
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_workers FROM sql_queue_workers FORCE INDEX (PRIMARY)
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE sql_queue_workers FROM sql_queue_workers FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND seen_at < :now - 86400000
 ;
 

@@ -3,7 +3,7 @@
 
 -- admin.cancel
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE id = ? AND claim_id = 0
 ;
 
@@ -21,13 +21,13 @@
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT queue, claim_id
@@ -36,18 +36,18 @@
 ;
 
   SELECT worker_id, cancel_requests, owner
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? 
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET cancel_requests = ?
   WHERE id = ?
 ;
 
 -- admin.cancelIdle
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -61,15 +61,15 @@
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE  */
+  ORDER BY id 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id 
 ;
 
   SELECT job_id
@@ -78,7 +78,7 @@
   ORDER BY job_id
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
@@ -96,23 +96,23 @@
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM old_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM old_jobs 
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM other_jobs /*! FORCE INDEX (other_jobs_queue) */
+  FROM other_jobs 
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
 ;
@@ -138,7 +138,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -148,10 +148,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1
@@ -160,7 +160,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -170,17 +170,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -190,17 +190,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -210,10 +210,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1
@@ -222,7 +222,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -232,17 +232,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -252,17 +252,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -272,17 +272,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -292,10 +292,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_3_1
@@ -304,7 +304,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -314,17 +314,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -334,17 +334,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -354,17 +354,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -374,17 +374,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -394,17 +394,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_4_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -414,10 +414,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_5_1
@@ -426,7 +426,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -436,10 +436,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1
@@ -448,7 +448,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -458,17 +458,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -478,17 +478,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -498,10 +498,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1
@@ -510,7 +510,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -520,17 +520,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -540,17 +540,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -560,17 +560,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -580,17 +580,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -600,10 +600,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_4_1
@@ -612,7 +612,7 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -622,17 +622,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -642,17 +642,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -662,17 +662,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -682,17 +682,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_3_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -702,17 +702,17 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_4_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -722,10 +722,10 @@
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_5_1
@@ -735,14 +735,14 @@
          j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  FROM sql_queue_jobs j  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id IN (?)
 ;
 
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -752,7 +752,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -760,7 +760,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -768,7 +768,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -778,7 +778,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -786,7 +786,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -794,7 +794,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -802,7 +802,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -810,7 +810,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -820,7 +820,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -828,7 +828,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -836,7 +836,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -844,7 +844,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -852,7 +852,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -860,7 +860,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -870,7 +870,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -880,7 +880,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -888,7 +888,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -896,7 +896,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -906,7 +906,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -914,7 +914,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -922,7 +922,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -930,7 +930,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -940,7 +940,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -948,7 +948,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -956,7 +956,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -964,7 +964,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -972,7 +972,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -982,7 +982,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -990,7 +990,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -998,7 +998,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1006,7 +1006,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1014,7 +1014,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1022,7 +1022,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1032,7 +1032,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1040,7 +1040,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1048,7 +1048,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1056,7 +1056,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1064,7 +1064,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1072,7 +1072,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1080,7 +1080,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1088,7 +1088,7 @@
   SELECT 7 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1096,7 +1096,7 @@
   SELECT 8 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1104,7 +1104,7 @@
   SELECT 9 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1112,7 +1112,7 @@
   SELECT 10 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1120,7 +1120,7 @@
   SELECT 11 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1128,7 +1128,7 @@
   SELECT 12 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1136,7 +1136,7 @@
   SELECT 13 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1144,7 +1144,7 @@
   SELECT 14 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1152,7 +1152,7 @@
   SELECT 15 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1162,7 +1162,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1170,7 +1170,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1180,7 +1180,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1188,7 +1188,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1196,7 +1196,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1206,7 +1206,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1214,7 +1214,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1222,7 +1222,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1230,7 +1230,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1238,7 +1238,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1246,7 +1246,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1254,7 +1254,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1264,7 +1264,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1274,7 +1274,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1282,7 +1282,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1292,7 +1292,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1300,7 +1300,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1308,7 +1308,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1318,7 +1318,7 @@
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1326,7 +1326,7 @@
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1334,7 +1334,7 @@
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1342,7 +1342,7 @@
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1350,7 +1350,7 @@
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1358,7 +1358,7 @@
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1366,7 +1366,7 @@
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1374,94 +1374,94 @@
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  AND (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  AND h.name = ? 
 ;
 
   SELECT h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
          h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = h.id) AS progress
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 0 AND id <= ?
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? /*! AND FALSE */
+  FROM sql_queue_jobs 
+  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? 
   LIMIT ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ? AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND j.name = ? 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND j.name = ?  AND j.queue = ?
 ;
 
@@ -1498,7 +1498,7 @@
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -1506,99 +1506,99 @@ SELECT (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
 ;
-SELECT (SELECT MAX(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n,(SELECT MAX(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n
+SELECT (SELECT MAX(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n,(SELECT MAX(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n
 ;
-SELECT (SELECT MAX(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first_n,(SELECT MAX(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 1 AND run_at > 0 /*! AND FALSE */ AND run_at <= ? AND run_at <= ?) AS first_n
+SELECT (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first_n,(SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 1 AND run_at > 0  AND run_at <= ? AND run_at <= ?) AS first_n
 ;
-SELECT (SELECT MIN(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n,(SELECT MIN(id) FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */ WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n
+SELECT (SELECT MIN(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n,(SELECT MIN(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n
 ;
-SELECT (SELECT MIN(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first_n,(SELECT MIN(run_at) FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */ WHERE queue = ? AND runnable = 1 AND run_at > 0 /*! AND FALSE */ AND run_at >= ? AND run_at <= ?) AS first_n
+SELECT (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first_n,(SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 1 AND run_at > 0  AND run_at >= ? AND run_at <= ?) AS first_n
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
@@ -1608,7 +1608,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1618,10 +1618,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1
@@ -1630,7 +1630,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1640,17 +1640,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1660,17 +1660,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) AND id <= ? AND run_at <= ?
@@ -1680,10 +1680,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at < ? OR (run_at = ? AND group_key < ?)
         OR (run_at = ? AND group_key = ? AND priority < ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id < ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at DESC, group_key DESC, priority DESC, id DESC
       LIMIT ?
     ) AS range_2_1
@@ -1692,7 +1692,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1702,10 +1702,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1
@@ -1714,7 +1714,7 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1724,17 +1724,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_0_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1744,17 +1744,17 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
@@ -1764,10 +1764,10 @@ SELECT EXISTS (
     SELECT run_at, group_key, priority, id
     FROM (
       SELECT run_at, group_key, priority, id
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
         OR (run_at = ? AND group_key = ? AND priority > ?)
-        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) /*! AND FALSE */ AND id <= ? AND run_at <= ?
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
     ) AS range_2_1
@@ -1776,7 +1776,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1786,7 +1786,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1794,7 +1794,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1802,7 +1802,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -1812,7 +1812,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1822,7 +1822,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1830,7 +1830,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1838,7 +1838,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1848,7 +1848,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1856,7 +1856,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1864,7 +1864,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1872,7 +1872,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1882,7 +1882,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1890,7 +1890,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1898,7 +1898,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1906,7 +1906,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1914,7 +1914,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1922,7 +1922,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1930,7 +1930,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1938,7 +1938,7 @@ SELECT EXISTS (
   SELECT 7 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1946,7 +1946,7 @@ SELECT EXISTS (
   SELECT 8 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1954,7 +1954,7 @@ SELECT EXISTS (
   SELECT 9 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1962,7 +1962,7 @@ SELECT EXISTS (
   SELECT 10 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1970,7 +1970,7 @@ SELECT EXISTS (
   SELECT 11 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1978,7 +1978,7 @@ SELECT EXISTS (
   SELECT 12 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1986,7 +1986,7 @@ SELECT EXISTS (
   SELECT 13 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -1994,7 +1994,7 @@ SELECT EXISTS (
   SELECT 14 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2002,7 +2002,7 @@ SELECT EXISTS (
   SELECT 15 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = ? AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2012,7 +2012,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2020,7 +2020,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2030,7 +2030,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2038,7 +2038,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2046,7 +2046,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2056,7 +2056,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2064,7 +2064,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2072,7 +2072,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2080,7 +2080,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2088,7 +2088,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2096,7 +2096,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2104,7 +2104,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
@@ -2114,7 +2114,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2122,7 +2122,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2132,7 +2132,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2140,7 +2140,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2148,7 +2148,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2158,7 +2158,7 @@ SELECT EXISTS (
   SELECT 0 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2166,7 +2166,7 @@ SELECT EXISTS (
   SELECT 1 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2174,7 +2174,7 @@ SELECT EXISTS (
   SELECT 2 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2182,7 +2182,7 @@ SELECT EXISTS (
   SELECT 3 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2190,7 +2190,7 @@ SELECT EXISTS (
   SELECT 4 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2198,7 +2198,7 @@ SELECT EXISTS (
   SELECT 5 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2206,7 +2206,7 @@ SELECT EXISTS (
   SELECT 6 AS range_index, id
   FROM (
     SELECT id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
@@ -2214,117 +2214,117 @@ SELECT EXISTS (
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.finished_at < ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.finished_at >= ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.finished_at >= ? AND h.finished_at < ?
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  AND (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  AND (h.error IS NULL OR NOT (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0)) 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)  AND h.name = ? 
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id < ? AND id <= ?
   ORDER BY id DESC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id > ? AND id <= ?
   ORDER BY id ASC
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 0 AND id <= ?
   LIMIT ?
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? /*! AND FALSE */
+  FROM sql_queue_jobs 
+  WHERE queue = ? AND runnable = 1 AND run_at > 0 AND id <= ? 
   LIMIT ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ? AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND j.queue = ?
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0) 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND j.name = ? 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND j.name = ?  AND j.queue = ?
 ;
 
@@ -2361,7 +2361,7 @@ SELECT EXISTS (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -2369,13 +2369,13 @@ SELECT (
 ;
 SELECT (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
         AND priority > ?
       ORDER BY priority
@@ -2383,77 +2383,77 @@ SELECT (
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
 SELECT EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key > ''
     ) OR EXISTS (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
@@ -2464,14 +2464,14 @@ SELECT EXISTS (
          j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  FROM sql_queue_jobs j  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id IN (?)
 ;
 
   SELECT h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
          h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = h.id) AS progress
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)
 ;
 
@@ -2491,18 +2491,18 @@ SELECT EXISTS (
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0 AND run_at IS NOT NULL
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND j.name = ?  AND CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
 ;
@@ -2532,19 +2532,19 @@ SELECT EXISTS (
 
 -- admin.remove
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_history
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE id = ? AND claim_id = 0
 ;
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_logs
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_progress
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -2553,38 +2553,38 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id 
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.state = ? AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id 
 ;
 
   SELECT id, queue, name, attempt, NULL AS options
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, queue, name, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND j.queue = ?
-  ORDER BY j.id /*! FOR UPDATE */
+  ORDER BY j.id 
 ;
 
   SELECT job_id
@@ -2594,29 +2594,29 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress 
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps 
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
 
   SELECT waiter, job_id
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_job) */
+  FROM sql_queue_waits 
   WHERE job_id IN (?)
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
 -- admin.replay
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_history
   WHERE id = ?
 ;
 
@@ -2630,20 +2630,20 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT h.id
-  FROM sql_queue_history h /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history h 
   WHERE h.id IN (?)   AND h.state = ? AND h.queue = ?
-  ORDER BY h.id /*! FOR UPDATE */
+  ORDER BY h.id 
 ;
 
   SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id IN (?) AND (state <> 'completed' OR ? = 1)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, queue, options
@@ -2658,12 +2658,12 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress 
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps 
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -2676,19 +2676,19 @@ SELECT EXISTS (
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys 
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash 
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys 
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
 -- admin.retry
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_history
   WHERE id = ?
 ;
 
@@ -2706,20 +2706,20 @@ SELECT EXISTS (
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?) AND state = 'open'
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0 AND run_at IS NOT NULL
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id IN (?) AND (state <> 'completed' OR ? = 1)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, queue, options
@@ -2734,7 +2734,7 @@ SELECT EXISTS (
 ;
 
   SELECT job_id, needs, state, fan_out
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges 
   WHERE needs IN (?)
 ;
 
@@ -2746,27 +2746,27 @@ SELECT EXISTS (
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys 
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash 
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_edges 
   SET state = 'done'
   WHERE job_id = ? AND state = 'failed'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = 'open', outcome = '', result = NULL, error = NULL
   WHERE (needs IN (?))
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys 
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
@@ -2777,7 +2777,7 @@ SELECT EXISTS (
   VALUES (?, 0, :now)
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues 
   SET paused = ?
   WHERE queue IN (?)
 ;
@@ -2792,7 +2792,7 @@ SELECT EXISTS (
 -- audit.list
 
     SELECT id, verb, queue, made_by, details, changed, changed_at
-    FROM sql_queue_audit /*! FORCE INDEX (sql_queue_audit_time) */
+    FROM sql_queue_audit 
     WHERE 1 = 1
     ORDER BY changed_at ASC, id ASC
     LIMIT ?
@@ -2800,12 +2800,12 @@ SELECT EXISTS (
 
 -- audit.prune
 
-  DELETE /*! sql_queue_audit */ FROM sql_queue_audit /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_audit
   WHERE id = ? AND changed_at < :now - ?
 ;
 
   SELECT id
-  FROM sql_queue_audit /*! FORCE INDEX (sql_queue_audit_time) */
+  FROM sql_queue_audit 
   WHERE changed_at < :now - ?
   ORDER BY changed_at, id
   LIMIT ?
@@ -2813,7 +2813,7 @@ SELECT EXISTS (
 
 -- consumer.assign
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id = ?
 ;
 
@@ -2831,8 +2831,8 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT queue, claim_id
@@ -2846,16 +2846,16 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET claim_id = ?
   WHERE id = ? AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
       state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END, run_at = NULL, runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
@@ -2872,9 +2872,9 @@ SELECT EXISTS (
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ s.job_id AS id, s.priority
-  FROM sql_queue_stages s /*! FORCE INDEX (sql_queue_stages_claim) */
-  JOIN sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
+  SELECT  s.job_id AS id, s.priority
+  FROM sql_queue_stages s 
+  JOIN sql_queue_jobs j  ON j.id = s.job_id
   WHERE s.queue = ? AND s.stage = ? AND s.priority >= ? AND (s.priority > ? OR s.job_id > ?)
     AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
   ORDER BY s.priority, s.job_id
@@ -2887,9 +2887,9 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = 0 AND state = 'waiting' AND runnable = 2
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT job_id AS id
@@ -2897,7 +2897,7 @@ SELECT EXISTS (
   WHERE job_id IN (?) AND queue = ? AND stage = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
       state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END, run_at = NULL, runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
@@ -2906,15 +2906,15 @@ SELECT EXISTS (
 
 -- consumer.end
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  DELETE /*! sql_queue_stages */ FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_stages
   WHERE job_id = ?
 ;
 
@@ -2927,7 +2927,7 @@ SELECT EXISTS (
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -2937,8 +2937,8 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT job_id
@@ -2953,11 +2953,11 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
@@ -2966,8 +2966,8 @@ SELECT EXISTS (
 -- consumer.extend
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT lease_until
@@ -2981,18 +2981,18 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? 
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET lease_ms = ?, lease_until = :now + ?
   WHERE id = ?
 ;
 
 -- consumer.move
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id = ?
 ;
 
@@ -3002,13 +3002,13 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_stages (job_id, queue, stage, priority)
   SELECT id, queue, ?, priority
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT job_id
@@ -3023,31 +3023,31 @@ SELECT EXISTS (
 ;
 
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET runnable = CASE WHEN ? = 1 THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- events.pruneEvents
 
-  DELETE /*! sql_queue_events */ FROM sql_queue_events /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_events
   WHERE (id IN (?)) AND recorded_at <= :now - ?
 ;
 
   SELECT id, CASE WHEN recorded_at <= :now - ? THEN 1 ELSE 0 END AS is_expired
-  FROM sql_queue_events /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_events 
   WHERE id > 0
   ORDER BY id
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
 -- events.readAfter
@@ -3062,7 +3062,7 @@ SELECT EXISTS (
 -- flows.children
 
   SELECT needs, queue, name, outcome, result, error
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id = ? AND needs > ? AND fan_out <= ?
   ORDER BY needs
   LIMIT ?
@@ -3072,7 +3072,7 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
   SELECT ?, id, queue, name, ?, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?))
 ;
 
@@ -3111,16 +3111,16 @@ SELECT EXISTS (
 ;
 
   SELECT id, queue, name, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND claim_id = ? /*! FOR UPDATE */
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
 ;
 
   SELECT name, state, result, until_at, :now AS at
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = ? AND name = ? /*! FOR UPDATE */
+  FROM sql_queue_steps 
+  WHERE job_id = ? AND name = ? 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET options = ?
   WHERE id = ?
 ;
@@ -3129,41 +3129,41 @@ SELECT EXISTS (
 
   SELECT CASE WHEN EXISTS (SELECT 1 FROM sql_queue_steps WHERE job_id = ? AND name = ?)
                AND NOT EXISTS (
-                 SELECT 1 FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */ WHERE job_id = ? AND state IN ('open', 'failed')
+                 SELECT 1 FROM sql_queue_edges  WHERE job_id = ? AND state IN ('open', 'failed')
                )
               THEN 0 ELSE 1 END AS must_wait
 ;
 
 -- flows.prune
 
-  DELETE /*! sql_queue_edges */ FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_edges
   WHERE job_id = ?
 ;
 
-  DELETE /*! sql_queue_flows */ FROM sql_queue_flows /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_flows
   WHERE id = ?
 ;
 
   SELECT e.needs
-  FROM sql_queue_edges e /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges e 
   WHERE e.job_id = ?
     AND (EXISTS (SELECT 1 FROM sql_queue_history h WHERE h.id = e.needs) OR EXISTS (SELECT 1 FROM sql_queue_jobs j WHERE j.id = e.needs))
   LIMIT 1
 ;
 
   SELECT id
-  FROM sql_queue_flows /*! FORCE INDEX (sql_queue_flows_expiry) */
+  FROM sql_queue_flows 
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT ?
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?)
 ;
 
-  UPDATE sql_queue_flows /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_flows 
   SET expires_at = :now + 3600000
   WHERE id = ?
 ;
@@ -3176,47 +3176,47 @@ SELECT EXISTS (
 ;
 
   SELECT id, state
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE id IN (?)
   UNION ALL
   SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?)
 ;
 
 -- flows.recheck
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o 
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f 
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
 -- flows.settle
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -3226,25 +3226,25 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o 
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f 
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
@@ -3255,37 +3255,37 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges 
   WHERE needs IN (?) AND job_id > 0
   GROUP BY job_id
 ;
 
   SELECT needs
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id = ? AND state = 'open'
   ORDER BY needs DESC
   LIMIT 1
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'scheduled', runnable = 0, run_at = :now + ?, due_at = NULL
   WHERE id = ? AND state = 'blocked'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, due_at = :now
   WHERE (id IN (?)) AND state = 'blocked'
 ;
 
 -- flows.sweep
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = 0
 ;
 
@@ -3295,42 +3295,42 @@ SELECT EXISTS (
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT j.id, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o 
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f 
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   WHERE j.id IN (?) AND j.state = 'blocked'
 ;
 
   SELECT j.id, j.group_key, j.priority, 
          (
            SELECT o.needs
-           FROM sql_queue_edges o /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges o 
            WHERE o.job_id = j.id AND o.state = 'open'
            LIMIT 1
          ) AS open_edge,
          (
            SELECT f.needs
-           FROM sql_queue_edges f /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_edges f 
            WHERE f.job_id = j.id AND f.state = 'failed'
            LIMIT 1
          ) AS failed_edge
-  FROM sql_queue_jobs j /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs j 
   WHERE j.queue = ? AND j.runnable = 6 AND j.run_at IS NULL AND j.state = 'blocked'
     AND (j.group_key > ? OR (j.group_key = ? AND j.priority > ?)
          OR (j.group_key = ? AND j.priority = ? AND j.id > ?))
@@ -3345,25 +3345,25 @@ SELECT EXISTS (
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
-  FROM sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  FROM sql_queue_edges 
   WHERE needs IN (?) AND job_id > 0
   GROUP BY job_id
 ;
 
   SELECT needs
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id = ? AND state = 'open'
   ORDER BY needs DESC
   LIMIT 1
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, due_at = :now
   WHERE (id IN (?)) AND state = 'blocked'
 ;
@@ -3384,7 +3384,7 @@ SELECT EXISTS (
 -- groups.prune
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
@@ -3395,7 +3395,7 @@ SELECT EXISTS (
 ;
 
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups 
   WHERE queue >= ? AND (queue > ? OR group_key > ?) AND state = 'idle' AND turn < :now - 3600000 AND overrides IS NULL AND rest_until < :now AND rate_until_us < :now * 1000
   ORDER BY queue, group_key
   LIMIT ?
@@ -3409,11 +3409,11 @@ SELECT EXISTS (
 ;
 
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND group_key = ? /*! FOR UPDATE */
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key = ? 
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET rest_until = ?, rest_ms = ?
   WHERE queue = ? AND group_key = ?
 ;
@@ -3426,11 +3426,11 @@ SELECT EXISTS (
 ;
 
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND group_key = ? /*! FOR UPDATE */
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key = ? 
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ? AND group_key = ?
@@ -3438,11 +3438,11 @@ SELECT EXISTS (
 
 -- jobLogs.deleteJobLogs
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_logs
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_progress
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -3455,11 +3455,11 @@ SELECT EXISTS (
 
 -- jobLogs.pruneJobLogs
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_logs
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_progress
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
@@ -3473,13 +3473,13 @@ SELECT EXISTS (
 ;
 
   SELECT job_id
-  FROM sql_queue_progress /*! FORCE INDEX (sql_queue_progress_expiry) */
+  FROM sql_queue_progress 
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
-  UPDATE sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_progress 
   SET expires_at = ?
   WHERE job_id IN (?)
 ;
@@ -3504,9 +3504,9 @@ SELECT EXISTS (
 ;
 
   SELECT job_id, value, lines_logged
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress 
   WHERE job_id IN (?)
-  ORDER BY job_id /*! FOR UPDATE */
+  ORDER BY job_id 
 ;
 
 -- jobs.chooseStrategies
@@ -3562,46 +3562,46 @@ SELECT EXISTS (
     rate_used = excluded.rate_used
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
   FROM (
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN sql_queue_groups g  ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
+  LIMIT ? 
 ;
 
   SELECT 1 AS one
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'ready'
   LIMIT 1
 ;
 
   SELECT COUNT(*) AS jobs
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND state = 'active'
 ;
 
   SELECT MIN(turn) AS turn, :now AS at
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits 
+  WHERE queue = ? 
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND group_key IN (?)
 ;
 
   SELECT group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state IN ('blocked', 'ready') AND turn > :now + 601000
   LIMIT ?
 ;
@@ -3609,7 +3609,7 @@ SELECT EXISTS (
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
@@ -3618,46 +3618,46 @@ SELECT EXISTS (
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND group_key IN (?)
     AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND turn > :now + 601000))
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key 
 ;
 
   SELECT group_key, state
-  FROM sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND group_key IN (?)
-  ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY group_key 
 ;
 
   SELECT group_key, turn
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'blocked' AND turn <= :now AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?
@@ -3670,46 +3670,46 @@ SELECT EXISTS (
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key <> ''
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND runnable IN (1, 4, 5) AND run_at IS NULL
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 4 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, group_key, priority, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL  AND state = 'waiting'
   ORDER BY group_key, priority, id
   LIMIT ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
+  
 ;
 
   SELECT id, queue, job_ids
@@ -3724,13 +3724,13 @@ SELECT EXISTS (
 ;
 
   SELECT turn, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT 1 OFFSET ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET state = 'ready', turn = CASE WHEN turn > :now + 601000 THEN :now ELSE turn END
   WHERE queue = ? AND group_key = ?
 ;
@@ -3761,23 +3761,23 @@ SELECT EXISTS (
   RETURNING id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
   WHERE (id IN (?))
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs  
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET claim_count = claim_count + 1,
       rate_until_us = ? + CASE
         WHEN rate_until_us BETWEEN :now * 1000 + ? AND :now * 1000 + ? THEN rate_until_us
@@ -3785,7 +3785,7 @@ SELECT EXISTS (
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET claim_count = claim_count + 1,
       rate_used = CASE WHEN rate_until_us = (:now - :now % ? + ?) * 1000 THEN rate_used ELSE 0 END + ?,
       rate_until_us = (:now - :now % ? + ?) * 1000
@@ -3796,7 +3796,7 @@ SELECT :now AS at
 
 -- jobs.cleanUp
 
-  DELETE /*! sql_queue_stages */ FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_stages
   WHERE job_id = ?
 ;
 
@@ -3825,7 +3825,7 @@ SELECT :now AS at
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM sql_queue_stages s WHERE s.job_id = j.id)))) THEN j.id END) AS stuck
   FROM (
     SELECT id, queue, state, run_at, runnable, claim_id, group_key
-    FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+    FROM sql_queue_jobs 
     WHERE id > ? AND id <= 9007199254740991
     ORDER BY id
     LIMIT ?
@@ -3844,13 +3844,13 @@ SELECT :now AS at
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, state, run_at, runnable, claim_id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?))
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT j.id
-  FROM sql_queue_jobs j /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs j 
   LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
   WHERE j.id >= ? AND j.id <= ? AND 
   (j.state NOT IN ('waiting', 'scheduled', 'active', 'blocked')
@@ -3875,8 +3875,8 @@ SELECT :now AS at
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_stages /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = ? /*! FOR UPDATE SKIP LOCKED */
+  FROM sql_queue_stages 
+  WHERE job_id = ? 
 ;
 
   SELECT s.job_id AS id
@@ -3887,22 +3887,22 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET runnable = 4
   WHERE id = ?
 ;
 
 -- jobs.complete
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id IN (?) AND cancel_requests IS NULL
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -3919,7 +3919,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -3929,8 +3929,8 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND cancel_requests IS NULL /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? AND cancel_requests IS NULL 
 ;
 
   SELECT id
@@ -3939,15 +3939,15 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, cancel_requests
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims 
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, worker_id, attempt
@@ -3955,72 +3955,72 @@ SELECT :now AS at
   WHERE id IN (?)
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0 AND cancel_requests IS NULL
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? END,
       result = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_edges /*! FORCE INDEX (sql_queue_edges_needs) */
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'blocked', runnable = 6, claim_id = 0, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- jobs.completeAndClaim by update
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id IN (?)
 ;
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id IN (?) AND cancel_requests IS NULL
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4041,7 +4041,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4050,57 +4050,57 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT /*! STRAIGHT_JOIN */ g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
   FROM (
   SELECT queue, group_key
-  FROM sql_queue_groups /*! FORCE INDEX (sql_queue_groups_turn) */
+  FROM sql_queue_groups 
   WHERE queue = ? AND state = 'ready' AND turn >= ? AND (turn > ? OR group_key > ?)
   ORDER BY queue, state, turn, group_key
   LIMIT ?) AS c
-  JOIN sql_queue_groups g /*! FORCE INDEX (PRIMARY) */ ON g.queue = c.queue AND g.group_key = c.group_key
+  JOIN sql_queue_groups g  ON g.queue = c.queue AND g.group_key = c.group_key
   WHERE g.state = 'ready'
-  LIMIT ? /*! FOR UPDATE  */
+  LIMIT ? 
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits 
+  WHERE queue = ? 
 ;
 
   SELECT group_key, priority, id
   FROM (
     SELECT group_key, priority, id
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
       AND ((priority = ? AND id > ?) OR priority > ?)
     ORDER BY priority, id
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND cancel_requests IS NULL /*! FOR UPDATE */
+  FROM sql_queue_claims 
+  WHERE id = ? AND cancel_requests IS NULL 
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT id, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
-  /*! FOR UPDATE  */
+  
 ;
 
   SELECT id, queue, job_ids
@@ -4108,12 +4108,12 @@ SELECT :now AS at
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET start_limit = ?
   WHERE id = ? AND lease_until > 0
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
@@ -4145,31 +4145,31 @@ SELECT :now AS at
   RETURNING id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
       attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */ 
+  UPDATE sql_queue_jobs  
   SET state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE (id IN (?)) AND state = 'waiting'
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
 
 -- jobs.completeWith
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4182,7 +4182,7 @@ SELECT :now AS at
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, ?,
          created_at, :now - ?, :now, :now + ?, payload, headers, CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END, NULL, NULL,
          due_at, ?
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4196,7 +4196,7 @@ SELECT :now AS at
   SELECT COUNT(*) AS jobs
   FROM (
     SELECT 1
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable IN (1, 3, 4, 5) AND state = 'waiting' AND run_at IS NULL
     LIMIT ?
   ) AS some
@@ -4204,7 +4204,7 @@ SELECT :now AS at
 
 -- jobs.deleteEmptyClaims
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id = ?
 ;
 
@@ -4268,14 +4268,14 @@ SELECT :now AS at
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT id, queue, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT job_id
@@ -4285,12 +4285,12 @@ SELECT :now AS at
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress 
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps 
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -4303,19 +4303,19 @@ SELECT :now AS at
 ;
 
   SELECT key_hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys 
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY key_hash 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET name = ?, run_at = COALESCE(?, :now + ?), state = ?, runnable = ?,
       priority = ?, attempt = 0, max_attempts = ?, payload = ?, headers = ?,
       options = ?, group_key = ?, error = NULL, due_at = CASE WHEN ? = 0 THEN NULL ELSE :now END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys 
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
@@ -4331,14 +4331,14 @@ SELECT :now AS at
 ;
 
   SELECT DISTINCT job_id AS id
-  FROM sql_queue_edges /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_edges 
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
   SELECT id, queue, attempt, options
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
   SELECT job_id
@@ -4348,12 +4348,12 @@ SELECT :now AS at
 ;
 
   SELECT job_id AS id
-  FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_progress 
   WHERE job_id IN (?)
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
-  FROM sql_queue_steps /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_steps 
   WHERE job_id IN (?)
   GROUP BY job_id
 ;
@@ -4366,19 +4366,19 @@ SELECT :now AS at
 ;
 
   SELECT key_hash, job_id, kept_until
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys 
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE */
+  ORDER BY key_hash 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET name = ?, run_at = COALESCE(?, :now + ?), state = ?, runnable = ?,
       priority = ?, attempt = 0, max_attempts = ?, payload = ?, headers = ?,
       options = ?, group_key = ?, error = NULL, due_at = CASE WHEN ? = 0 THEN NULL ELSE :now END
   WHERE id = ? AND claim_id = 0
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys 
   SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
@@ -4395,12 +4395,12 @@ SELECT :now AS at
   WHERE id IN (?) AND lease_until > 0
 ;
 
-  UPDATE old_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE old_claims 
   SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
@@ -4412,12 +4412,12 @@ SELECT :now AS at
 ;
 
   SELECT id, cancel_requests
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims 
   WHERE id IN (?)
-  ORDER BY id /*! FOR UPDATE */
+  ORDER BY id 
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET claim_id = ?
   WHERE id = ? AND claim_id = ?
 ;
@@ -4429,9 +4429,9 @@ SELECT :now AS at
 ;
 
   SELECT id, queue, name, attempt
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT id, run_at, group_key, priority
@@ -4439,7 +4439,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4447,7 +4447,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4462,7 +4462,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4470,7 +4470,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4478,7 +4478,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4486,7 +4486,7 @@ SELECT :now AS at
     SELECT id, run_at, group_key, priority
     FROM (
       SELECT id, run_at, group_key, priority
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
@@ -4496,7 +4496,7 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET due_at = run_at, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
 ;
@@ -4516,7 +4516,7 @@ SELECT :now AS at
 
 -- jobs.prune
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_history
   WHERE (id IN (?)) AND expires_at <= :now
 ;
 
@@ -4524,7 +4524,7 @@ SELECT :now AS at
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE (id IN (?))
 ;
 
@@ -4532,7 +4532,7 @@ SELECT :now AS at
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE (id IN (?))
 ;
 
@@ -4540,15 +4540,15 @@ SELECT :now AS at
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner
-  FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_history 
   WHERE (id IN (?))
 ;
 
   SELECT id
-  FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_expiry) */
+  FROM sql_queue_history 
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
   SELECT id, created_at, finished_at
@@ -4567,20 +4567,20 @@ SELECT :now AS at
 ;
 
   SELECT id, queue, created_at, finished_at
-  FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_expiry) */
+  FROM sql_queue_history 
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
-  UPDATE sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_history 
   SET expires_at = 9007199254740991
   WHERE (id IN (?))
 ;
 
 -- jobs.pruneKeys
 
-  DELETE /*! sql_queue_keys */ FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_keys
   WHERE queue = ? AND key_hash IN (?)
 ;
 
@@ -4592,19 +4592,19 @@ SELECT :now AS at
 ;
 
   SELECT key_hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_keys 
   WHERE queue = ? AND key_hash IN (?)
-  ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY key_hash 
 ;
 
   SELECT queue, key_hash AS hash, job_id
-  FROM sql_queue_keys /*! FORCE INDEX (sql_queue_keys_unused) */
+  FROM sql_queue_keys 
   WHERE kept_until <= :now
   ORDER BY kept_until
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
-  UPDATE sql_queue_keys /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_keys 
   SET kept_until = :now + ?
   WHERE queue = ? AND key_hash IN (?)
 ;
@@ -4617,7 +4617,7 @@ SELECT :now AS at
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
+        FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at > :now
         ORDER BY s.run_at
         LIMIT 1
@@ -4631,8 +4631,8 @@ SELECT :now AS at
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
-        WHERE s.queue = k.queue AND s.runnable = 1 /*! AND FALSE */ AND s.run_at > :now
+        FROM sql_queue_jobs s 
+        WHERE s.queue = k.queue AND s.runnable = 1  AND s.run_at > :now
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -4643,7 +4643,7 @@ SELECT :now AS at
          
   (
     SELECT next_at
-    FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+    FROM sql_queue_schedules 
     WHERE next_at IS NOT NULL AND next_at > :now AND (source = 'api' OR name IN (?))
     ORDER BY next_at
     LIMIT 1
@@ -4652,15 +4652,15 @@ SELECT :now AS at
 
 -- jobs.rescue
 
-  DELETE /*! sql_queue_claims */ FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_claims
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id > 9007199254740991 OR id < -9007199254740991) AND CAST(id AS CHAR) IN (?)
 ;
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -4697,10 +4697,10 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_claims 
   WHERE id = ? AND CASE WHEN lease_ms BETWEEN 1 AND 3153600000000
        THEN lease_until > CASE WHEN snoozed_until BETWEEN :now AND 8640000000000000 THEN snoozed_until ELSE :now END + lease_ms + 1000
-       ELSE 0 END = 1 /*! FOR UPDATE SKIP LOCKED */
+       ELSE 0 END = 1 
 ;
 
   SELECT id
@@ -4710,20 +4710,20 @@ SELECT :now AS at
 ;
 
   SELECT id
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = ?
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = ?
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY id 
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CAST(id AS CHAR) AS text
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id > 9007199254740991 OR id < -9007199254740991)
-  LIMIT ? /*! FOR UPDATE */
+  LIMIT ? 
 ;
 
   SELECT id, queue, job_ids
@@ -4732,27 +4732,27 @@ SELECT :now AS at
 ;
 
   SELECT id, worker_id, owner, queue, job_ids, start_limit, cancel_requests, dead_letter
-  FROM sql_queue_claims /*! FORCE INDEX (PRIMARY) */
-  WHERE id = ? AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */
+  FROM sql_queue_claims 
+  WHERE id = ? AND lease_until <= :now 
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET lease_until = 0
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_claims /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_claims 
   SET lease_until = :now + lease_ms
   WHERE id = ?
 ;
 
-  UPDATE sql_queue_groups /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_groups 
   SET turn = CASE WHEN state = 'blocked' THEN :now ELSE turn END,
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = ? AND group_key IN (?)
 ;
 
-  UPDATE sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_jobs 
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
@@ -4763,42 +4763,42 @@ SELECT :now AS at
          q.queue IN (?) OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs j /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs j 
            WHERE j.queue = q.queue AND j.run_at IS NULL AND j.state = 'waiting' AND j.runnable = 1 AND j.group_key = ''
          ) AS waiting,
          
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs a /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs a 
            WHERE a.queue = q.queue AND a.run_at IS NULL AND a.state = 'waiting' AND a.runnable = 4
          ) OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs b /*! FORCE INDEX (sql_queue_jobs_queue) */
+           FROM sql_queue_jobs b 
            WHERE b.queue = q.queue AND b.run_at IS NULL AND b.state = 'waiting' AND b.runnable = 5
          )
            OR 
          EXISTS (
            SELECT 1
-           FROM sql_queue_jobs c /*! FORCE INDEX (sql_queue_jobs_queue) */
-           WHERE c.queue = q.queue AND c.run_at IS NULL AND c.state = 'waiting' AND c.runnable = 1 AND c.group_key > '' /*! AND FALSE */
+           FROM sql_queue_jobs c 
+           WHERE c.queue = q.queue AND c.run_at IS NULL AND c.state = 'waiting' AND c.runnable = 1 AND c.group_key > '' 
          ) AS arriving,
          EXISTS (SELECT 1 FROM sql_queue_groups g WHERE g.queue = q.queue) AS has_groups,
          EXISTS (
            SELECT 1
-           FROM sql_queue_groups r /*! FORCE INDEX (sql_queue_groups_turn) */
+           FROM sql_queue_groups r 
            WHERE r.queue = q.queue AND r.state = 'ready'
          ) AS has_ready_groups,
          (
            SELECT CASE WHEN d.turn > :now + 601000 THEN 0 ELSE d.turn END
-           FROM sql_queue_groups d /*! FORCE INDEX (sql_queue_groups_turn) */
+           FROM sql_queue_groups d 
            WHERE d.queue = q.queue AND d.state = 'blocked'
            ORDER BY d.turn
            LIMIT 1
          ) AS next_due_group,
          (
            SELECT CASE WHEN l.rest_ms > 0 AND l.rest_until > :now + l.rest_ms + 1000 THEN 0 ELSE l.rest_until END
-           FROM sql_queue_limits l /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_limits l 
            WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR CASE WHEN l.rest_ms > 0 AND l.rest_until > :now + l.rest_ms + 1000 THEN 0 ELSE l.rest_until END > :now)
          ) AS rest_until,
          
@@ -4807,7 +4807,7 @@ SELECT :now AS at
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
+        FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at IS NOT NULL
         ORDER BY s.run_at
         LIMIT 1
@@ -4821,8 +4821,8 @@ SELECT :now AS at
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM sql_queue_jobs s /*! FORCE INDEX (sql_queue_jobs_queue) */
-        WHERE s.queue = k.queue AND s.runnable = 1 /*! AND FALSE */ AND s.run_at IS NOT NULL
+        FROM sql_queue_jobs s 
+        WHERE s.queue = k.queue AND s.runnable = 1  AND s.run_at IS NOT NULL
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -4835,7 +4835,7 @@ SELECT :now AS at
          
   (
     SELECT next_at
-    FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+    FROM sql_queue_schedules 
     WHERE next_at IS NOT NULL  AND (source = 'api' OR name IN (?))
     ORDER BY next_at
     LIMIT 1
@@ -4853,16 +4853,16 @@ SELECT :now AS at
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits 
+  WHERE queue = ? 
 ;
 
   SELECT queue, declared
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_limits 
   WHERE queue IN (?)
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ?
@@ -4875,7 +4875,7 @@ SELECT :now AS at
   ON CONFLICT (queue) DO NOTHING
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET rest_until = COALESCE(?, :now + ?), rest_ms = CASE WHEN ? IS NULL THEN ? ELSE 0 END
   WHERE queue = ? AND CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END < COALESCE(?, :now + ?)
 ;
@@ -4888,24 +4888,24 @@ SELECT :now AS at
 ;
 
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
-  FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? /*! FOR UPDATE */
+  FROM sql_queue_limits 
+  WHERE queue = ? 
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_limits 
   SET rest_until = COALESCE(?, :now + ?), rest_ms = CASE WHEN ? IS NULL THEN ? ELSE 0 END
   WHERE queue = ?
 ;
 
 -- metrics.fold
 
-  DELETE /*! sql_queue_metrics */ FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_metrics
   WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = ?
 ;
 
@@ -4916,42 +4916,42 @@ SELECT :now AS at
   SELECT 
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics 
            WHERE step_ms = 0 AND starts_at < (:now - 600000) - (:now - 600000) % 60000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics 
            WHERE step_ms = 60000 AND starts_at < (:now - 86400000) - (:now - 86400000) % 3600000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics 
            WHERE step_ms = 3600000 AND starts_at < (:now - 2592000000) - (:now - 2592000000) % 86400000
          ) AS fold_n,
          EXISTS (
            SELECT 1
-           FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+           FROM sql_queue_metrics 
            WHERE step_ms = 86400000 AND starts_at < (:now - 31536000000) - (:now - 31536000000) % 86400000
          ) AS fold_n
 ;
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = 0 /*! FOR UPDATE */
+  FROM sql_queue_metrics 
+  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = 0 
 ;
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (sql_queue_metrics_fold) */
+  FROM sql_queue_metrics 
   WHERE step_ms = ? AND starts_at < (:now - ?) - (:now - ?) % ?
   ORDER BY starts_at
-  LIMIT ? /*! FOR UPDATE */
+  LIMIT ? 
 ;
 
 -- metrics.read
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics 
   WHERE queue = ? AND step_ms = 0
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -4959,7 +4959,7 @@ SELECT :now AS at
                        % CASE WHEN ? > 0 THEN ? ELSE 0 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics 
   WHERE queue = ? AND step_ms = 60000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -4967,7 +4967,7 @@ SELECT :now AS at
                        % CASE WHEN ? > 60000 THEN ? ELSE 60000 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics 
   WHERE queue = ? AND step_ms = 3600000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -4975,7 +4975,7 @@ SELECT :now AS at
                        % CASE WHEN ? > 3600000 THEN ? ELSE 3600000 END
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
-  FROM sql_queue_metrics /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_metrics 
   WHERE queue = ? AND step_ms = 86400000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -4995,7 +4995,7 @@ SELECT :now AS at
 
 -- open
 
-  DELETE /*! sql_queue_jobs */ FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_jobs
   WHERE id = ? AND claim_id = 0
 ;
 
@@ -5132,35 +5132,35 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   ORDER BY queue, topic
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues 
   SET expires_after_ms = ?, used_at = :now
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_subscriptions 
   SET header_filter = ?
   WHERE queue = ? AND topic = ?
 ;
 
 -- queues.expire
 
-  DELETE /*! sql_queue_limits */ FROM sql_queue_limits /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_limits
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_queues */ FROM sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_queues
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_subscriptions
   WHERE queue = ?
 ;
 
   SELECT expires_after_ms
-  FROM sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_queues 
   WHERE queue = ? AND 
   CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */
+       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 
 ;
 
   SELECT id
@@ -5186,7 +5186,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- queues.markUsed
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues 
   SET used_at = :now
   WHERE queue IN (?)
 ;
@@ -5206,12 +5206,12 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   ORDER BY queue, topic
 ;
 
-  UPDATE sql_queue_queues /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_queues 
   SET used_at = :now
   WHERE queue IN (?)
 ;
 
-  UPDATE sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_subscriptions 
   SET header_filter = ?
   WHERE queue = ? AND topic = ?
 ;
@@ -5233,11 +5233,11 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- queues.unsubscribe
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_subscriptions
   WHERE queue = ?
 ;
 
-  DELETE /*! sql_queue_subscriptions */ FROM sql_queue_subscriptions /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_subscriptions
   WHERE queue = ? AND topic = ?
 ;
 
@@ -5249,16 +5249,16 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules 
+  WHERE name = ? 
 ;
 
   SELECT name, source, digest, revision
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules 
   WHERE name IN (?)
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET name = ?, queue = ?, job_name = ?, payload = ?, headers = ?, options = ?, priority = ?, max_attempts = ?, cron = ?, every_ms = ?, tz = ?, until_at = ?, missed = ?, missed_limit = ?, overlap = ?, jitter_ms = ?,
       next_at = ?, source = ?, digest = ?, revision = ?, declared_at = :now
   WHERE name = ?
@@ -5267,18 +5267,18 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 -- schedules.get
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules 
   WHERE name = ?
 ;
 
 -- schedules.keepDeclared
 
   SELECT name, CASE WHEN source = 'code' AND declared_at < :now - 3600000 THEN 1 ELSE 0 END AS stale
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules 
   WHERE name IN (?)
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET declared_at = :now
   WHERE name = ? AND source = 'code'
 ;
@@ -5292,18 +5292,18 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.remove
 
-  DELETE /*! sql_queue_schedules */ FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_schedules
   WHERE name = ?
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules 
+  WHERE name = ? 
 ;
 
 -- schedules.removeUndeclared
 
-  DELETE /*! sql_queue_schedules */ FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_schedules
   WHERE name = ? AND source = 'code' AND declared_at < :now - ?
 ;
 
@@ -5321,11 +5321,11 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules 
+  WHERE name = ? 
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET last_at = ?, last_job_id = ?
   WHERE name = ?
 ;
@@ -5345,12 +5345,12 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT id, state
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE (id IN (?))
 ;
 
   SELECT name, next_at
-  FROM sql_queue_schedules /*! FORCE INDEX (sql_queue_schedules_next) */
+  FROM sql_queue_schedules 
   WHERE next_at >= ? AND next_at <= :now AND (next_at > ? OR name > ?)
     AND (source = 'api' OR name IN (?))
   ORDER BY next_at, name
@@ -5358,17 +5358,17 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_schedules 
   WHERE name IN (?) AND next_at <= :now
-  ORDER BY name /*! FOR UPDATE SKIP LOCKED */
+  ORDER BY name 
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET next_at = ?, last_at = COALESCE(?, last_at), last_job_id = COALESCE(?, last_job_id)
   WHERE name = ?
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET next_at = NULL, paused = 1
   WHERE name = ?
 ;
@@ -5376,11 +5376,11 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 -- schedules.setPaused
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules 
+  WHERE name = ? 
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET paused = ?, next_at = ?
   WHERE name = ?
 ;
@@ -5393,11 +5393,11 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
-  FROM sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
-  WHERE name = ? /*! FOR UPDATE */
+  FROM sql_queue_schedules 
+  WHERE name = ? 
 ;
 
-  UPDATE sql_queue_schedules /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_schedules 
   SET name = ?, queue = ?, job_name = ?, payload = ?, headers = ?, options = ?, priority = ?, max_attempts = ?, cron = ?, every_ms = ?, tz = ?, until_at = ?, missed = ?, missed_limit = ?, overlap = ?, jitter_ms = ?,
       next_at = ?, source = ?, digest = ?, revision = ?, declared_at = :now
   WHERE name = ?
@@ -5417,7 +5417,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL
       LIMIT 10000
     ) AS counted
@@ -5427,7 +5427,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3
       LIMIT 10000
     ) AS counted
@@ -5436,7 +5436,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4
       LIMIT 10000
     ) AS counted
@@ -5445,7 +5445,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5
       LIMIT 10000
     ) AS counted
@@ -5455,7 +5455,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0
       LIMIT 10000
     ) AS counted
@@ -5465,8 +5465,8 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL 
       LIMIT 10000
     ) AS counted
   ) AS plain_scheduled,
@@ -5475,7 +5475,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2
       LIMIT 10000
     ) AS counted
@@ -5485,7 +5485,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6
       LIMIT 10000
     ) AS counted
@@ -5495,7 +5495,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+      FROM sql_queue_history 
       WHERE queue = ? AND state = 'dead'
       LIMIT 10000
     ) AS counted
@@ -5503,7 +5503,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 0
     ORDER BY run_at
     LIMIT 1
@@ -5511,35 +5511,35 @@ SELECT MAX(version) AS version FROM sql_queue_schema
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL 
     ORDER BY run_at
     LIMIT 1
   ) AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
-           FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_jobs 
            WHERE id = (
              SELECT MIN(id)
              FROM (
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 3
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 4
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 5
                  LIMIT 10000
                ) AS ids_n) AS of_groups
@@ -5551,14 +5551,14 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   SELECT COUNT(*) AS dead
   FROM (
     SELECT 1
-    FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+    FROM sql_queue_history 
     WHERE queue = ? AND state = 'dead'
     LIMIT 10000
   ) AS counted
 ;
 
   SELECT id, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?)
 ;
 
@@ -5568,12 +5568,12 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > ? AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1
@@ -5593,7 +5593,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
     SELECT queue, runnable, priority, id, run_at,
            CASE WHEN run_at IS NULL THEN 0 ELSE 1 END AS is_timed,
            CASE WHEN group_key = '' THEN 0 ELSE 1 END AS is_grouped
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue > ?
     ORDER BY queue
     LIMIT ?
@@ -5628,7 +5628,7 @@ SELECT :now AS at
   ON CONFLICT (id) DO NOTHING
 ;
 
-  UPDATE sql_queue_stats /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_stats 
   SET lease_until = :now + 30000
   WHERE id = 1 AND (sampled_at = ? OR sampled_at NOT BETWEEN 0 AND 9007199254740991) AND lease_until NOT BETWEEN :now AND :now + 60000
 ;
@@ -5640,7 +5640,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at IS NULL
       LIMIT 10000
     ) AS counted
@@ -5650,7 +5650,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 3
       LIMIT 10000
     ) AS counted
@@ -5659,7 +5659,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 4
       LIMIT 10000
     ) AS counted
@@ -5668,7 +5668,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 5
       LIMIT 10000
     ) AS counted
@@ -5678,7 +5678,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0
       LIMIT 10000
     ) AS counted
@@ -5688,8 +5688,8 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL 
       LIMIT 10000
     ) AS counted
   ) AS plain_scheduled,
@@ -5698,7 +5698,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 2
       LIMIT 10000
     ) AS counted
@@ -5708,7 +5708,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+      FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6
       LIMIT 10000
     ) AS counted
@@ -5718,7 +5718,7 @@ SELECT :now AS at
     SELECT COUNT(*)
     FROM (
       SELECT 1
-      FROM sql_queue_history /*! FORCE INDEX (sql_queue_history_state) */
+      FROM sql_queue_history 
       WHERE queue = ? AND state = 'dead'
       LIMIT 10000
     ) AS counted
@@ -5726,7 +5726,7 @@ SELECT :now AS at
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+    FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 0
     ORDER BY run_at
     LIMIT 1
@@ -5734,35 +5734,35 @@ SELECT :now AS at
          
   (
     SELECT run_at
-    FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
-    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 1 AND run_at IS NOT NULL 
     ORDER BY run_at
     LIMIT 1
   ) AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
-           FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+           FROM sql_queue_jobs 
            WHERE id = (
              SELECT MIN(id)
              FROM (
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 3
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 4
                  LIMIT 10000
                ) AS ids_n UNION ALL 
                SELECT id
                FROM (
                  SELECT id
-                 FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+                 FROM sql_queue_jobs 
                  WHERE queue = ? AND runnable = 5
                  LIMIT 10000
                ) AS ids_n) AS of_groups
@@ -5777,12 +5777,12 @@ SELECT :now AS at
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM sql_queue_jobs /*! FORCE INDEX (PRIMARY) */
+  FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
-  FROM sql_queue_jobs /*! FORCE INDEX (sql_queue_jobs_queue) */
+  FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > ? AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1
@@ -5801,7 +5801,7 @@ SELECT :now AS at
   WHERE seen_at > :now - 60000
 ;
 
-  UPDATE sql_queue_stats /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_stats 
   SET sample = ?, sampled_at = ?, took_ms = ?, lease_until = 0
   WHERE id = 1
 ;
@@ -5823,33 +5823,33 @@ SELECT :now AS at
 
 -- waits.deleteOutcomes
 
-  DELETE /*! sql_queue_history */ FROM sql_queue_history /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_history
   WHERE (id IN (?))
 ;
 
-  DELETE /*! sql_queue_logs */ FROM sql_queue_logs /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_logs
   WHERE job_id = ? AND number >= 1 AND logged_at > 0
 ;
 
-  DELETE /*! sql_queue_progress */ FROM sql_queue_progress /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_progress
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_waits
   WHERE waiter = ? AND job_id IN (?) AND expires_at > 0
 ;
 
 -- waits.pruneWaits
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_waits
   WHERE waiter = ? AND job_id IN (?) AND expires_at <= :now
 ;
 
   SELECT waiter, job_id
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_expiry) */
+  FROM sql_queue_waits 
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT ? /*! FOR UPDATE SKIP LOCKED */
+  LIMIT ? 
 ;
 
 -- waits.readJobs
@@ -5872,37 +5872,37 @@ SELECT :now AS at
 
 -- waits.unregister
 
-  DELETE /*! sql_queue_waits */ FROM sql_queue_waits /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_waits
   WHERE waiter = ? AND job_id IN (?) AND expires_at > 0
 ;
 
 -- waits.waitersOf
 
   SELECT DISTINCT waiter
-  FROM sql_queue_waits /*! FORCE INDEX (sql_queue_waits_job) */
+  FROM sql_queue_waits 
   WHERE job_id IN (?)
 ;
 
 -- workers.deregister
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_workers
   WHERE id = ?
 ;
 
 -- workers.markSeen
 
-  UPDATE sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  UPDATE sql_queue_workers 
   SET seen_at = :now
   WHERE id = ?
 ;
 
 -- workers.register
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_workers
   WHERE id = ?
 ;
 
-  DELETE /*! sql_queue_workers */ FROM sql_queue_workers /*! FORCE INDEX (PRIMARY) */
+  DELETE FROM sql_queue_workers
   WHERE id IN (?) AND seen_at < :now - 86400000
 ;
 
