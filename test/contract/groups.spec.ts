@@ -1,5 +1,5 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
-import { claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim } from '../support/jobs.js';
 import { eventually } from '../support/eventually.js';
 import { describeStrategies, type World } from '../support/stores.js';
 import type { NewJob } from '../../lib/job/job.js';
@@ -131,6 +131,26 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     await world.jobs.complete(finalBatchOf(taken, { ...outcomes.retry, delayMs: 60_000 }));
 
     expect((await claim(world, 5, { groups })).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('lose no job if one returns behind more jobs than a claim reads', async () => {
+    const world = await setup();
+    await put(world, 'a', 1, { priority: 5 });
+    const taken = await claim(world, 1);
+    const urgent = await put(world, 'a', 13);
+    for (const group of ['b', 'c']) await put(world, group, 1);
+    const elsewhere = await world.open();
+    // Another process lets them join their groups.
+    const first = await claimFrom(elsewhere.jobs, { limit: 1, groups: RULES });
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+    await world.sql(`DELETE FROM sql_queue_jobs WHERE state = 'waiting' AND group_key IN ('b', 'c')`);
+
+    const many = await claim(world, 10);
+    const rest = [await claim(world, 10), await claim(world, 10)];
+
+    const claimed = [first, many, ...rest].flatMap(({ jobs }) => jobs).map(({ id }) => id);
+    expect(claimed).toEqual(expect.arrayContaining(urgent));
+    expect(claimed.at(-1)).toBe(taken.jobs[0]!.id);
   });
 
   it('give a retried job its place before the others', async () => {

@@ -81,11 +81,12 @@ export function* readTurns(
   return groups.map(({ row, limits, toRead, mayCount }) => {
     const activeIds = mayCount.filter((id) => groupOf.get(id) === row.group_key);
     const nowMs = Number(row.at);
-    const waiting = (waitingOf.get(row.group_key) ?? []).sort((a, b) => a.priority - b.priority || a.id - b.id);
+    const found = (waitingOf.get(row.group_key) ?? []).sort((a, b) => a.priority - b.priority || a.id - b.id);
     return {
       ...{ row, limits, nowMs, activeIds, room: roomOf(row, limits, activeIds.length, nowMs) },
       // A group whose share is small may take the shares of others that are at their limits.
-      ...{ waiting, mayHaveMore: waiting.length >= toRead, taken: [], stoppedBy: undefined },
+      // Returned jobs may stand behind jobs that were not read.
+      ...{ waiting: found.slice(0, toRead), mayHaveMore: found.length >= toRead, taken: [], stoppedBy: undefined },
     };
   });
 }
