@@ -2,12 +2,6 @@
 
 -- jobs.claim by lock, only on MariaDB
 
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
-  LIMIT 1
-;
-
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
@@ -112,12 +106,6 @@
   ORDER BY priority, id
   LIMIT ?
   FOR UPDATE SKIP LOCKED
-;
-
--- jobs.claim by update, only on MySQL
-
-  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
-  WHERE id = ?
 ;
 
 -- jobs.completeAndClaim by lock, only on MariaDB

@@ -1,7 +1,19 @@
 -- `npm run golden` writes this file. `?` is a value, `:now` the clock of the server. A list has one value.
 -- It leaves the sections "at times" alone: their statements depend on the time or on a race.
 
+-- :now
+(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000 + ?)
+;
+
 -- admin.cancel
+
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ?
+;
+
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND claim_id = ?
+;
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = 0
@@ -30,12 +42,23 @@
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
   SELECT queue, claim_id
   FROM sql_queue_jobs
   WHERE id = ?
 ;
 
   SELECT worker_id, cancel_requests, owner
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
+;
+
+  SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
   FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ? FOR UPDATE
 ;
@@ -55,9 +78,19 @@
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
+;
+
+  SELECT h.id
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)   AND h.queue = ?
+  ORDER BY h.id FOR UPDATE
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
@@ -72,6 +105,12 @@
   ORDER BY j.id FOR UPDATE
 ;
 
+  SELECT j.id
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)   AND j.queue = ?
+  ORDER BY j.id FOR UPDATE
+;
+
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
@@ -83,21 +122,55 @@
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
--- admin.counts
+-- admin.configure
 
-  SELECT id, job_ids, start_limit
-  FROM other_claims
-  WHERE ? IS NULL OR queue = ?
+  INSERT IGNORE INTO sql_queue_queues (queue, paused, created_at)
+  VALUES (?, 0, :now)
 ;
+
+  INSERT INTO sql_queue_limits (queue)
+  VALUES (?)
+  ON DUPLICATE KEY UPDATE queue = queue
+;
+
+  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
+;
+
+  SELECT paused, settings
+  FROM sql_queue_queues FORCE INDEX (PRIMARY)
+  WHERE queue = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
+  SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
+      rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
+  WHERE queue = ?
+;
+
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
+  SET paused = ?, settings = ?
+  WHERE queue = ?
+;
+
+-- admin.copyOf
+
+  SELECT queue, name, priority, max_attempts, payload, headers, options, '' AS group_key
+  FROM sql_queue_history
+  WHERE id = ?
+;
+
+  SELECT queue, name, priority, max_attempts, payload, headers, options, group_key
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+-- admin.counts
 
   SELECT id, job_ids, start_limit
   FROM sql_queue_claims
   WHERE ? IS NULL OR queue = ?
-;
-
-  SELECT id, queue, claim_id, runnable
-  FROM old_jobs FORCE INDEX (PRIMARY)
-  WHERE id IN (?) AND claim_id <> 0
 ;
 
   SELECT id, queue, claim_id, runnable
@@ -106,20 +179,9 @@
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM other_jobs FORCE INDEX (other_jobs_queue)
-  WHERE ? IS NULL OR queue = ?
-  GROUP BY queue, runnable
-;
-
-  SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
-;
-
-  SELECT state, COUNT(*) AS jobs
-  FROM other_history
-  GROUP BY state
 ;
 
   SELECT state, COUNT(*) AS jobs
@@ -131,6 +193,280 @@
   FROM sql_queue_history
   WHERE queue = ?
   GROUP BY state
+;
+
+-- admin.edit
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) AND fan_out > 0
+;
+
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
+  SELECT job_id AS id
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+  GROUP BY job_id
+;
+
+  SELECT queue, state, attempt, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = 0 FOR UPDATE
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET headers = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET payload = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET priority = ?, runnable = CASE WHEN runnable = 3 THEN 5 ELSE runnable END
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_stages FORCE INDEX (PRIMARY)
+  SET priority = ?
+  WHERE job_id = ?
+;
+
+-- admin.enqueueCopy
+
+  INSERT INTO sql_queue_jobs (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
+  VALUES (?, ?, 'waiting', 1, ?, ?, ?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
+  SET number = IF(number = ? - 1, ?, NULL),
+      first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
+  WHERE id = ?
+;
+
+-- admin.eraseQueue
+
+    SELECT group_key
+    FROM sql_queue_groups FORCE INDEX (PRIMARY)
+    WHERE queue = ?
+    ORDER BY group_key
+    LIMIT ?
+;
+
+    SELECT key_hash
+    FROM sql_queue_keys FORCE INDEX (PRIMARY)
+    WHERE queue = ?
+    ORDER BY key_hash
+    LIMIT ?
+;
+
+    SELECT name
+    FROM sql_queue_schedules FORCE INDEX (PRIMARY)
+    WHERE queue = ?
+    ORDER BY name
+    LIMIT ?
+;
+
+    SELECT step_ms, starts_at, recorder
+    FROM sql_queue_metrics FORCE INDEX (PRIMARY)
+    WHERE queue = ?
+    ORDER BY step_ms, starts_at, recorder
+    LIMIT ?
+;
+
+  DELETE sql_queue_limits FROM sql_queue_limits FORCE INDEX (PRIMARY)
+  WHERE queue = ?
+;
+
+  DELETE sql_queue_queues FROM sql_queue_queues FORCE INDEX (PRIMARY)
+  WHERE queue = ?
+;
+
+  DELETE sql_queue_subscriptions FROM sql_queue_subscriptions FORCE INDEX (PRIMARY)
+  WHERE queue = ?
+;
+
+-- admin.facts
+
+  SELECT COALESCE(SUM(CASE WHEN INSTR(queues, ?) > 0 THEN 1 ELSE 0 END), 0) AS serving,
+         COALESCE(SUM(CASE WHEN INSTR(excluded, ?) > 0 THEN 1 ELSE 0 END), 0) AS excluding
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+;
+
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n
+;
+
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n
+;
+
+  SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
+         c.snoozed_until, w.host, w.pid, w.seen_at
+  FROM sql_queue_claims c FORCE INDEX (PRIMARY) LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
+  WHERE c.id = ?
+;
+
+  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_limits
+  WHERE queue = ?
+;
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ?
+;
+
+  SELECT id
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND queue = ? AND state = 'active'
+;
+
+  SELECT id, queue, name, state, attempt, finished_at, :now AS at
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
+  WHERE id = ?
+;
+
+  SELECT id, state
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+  UNION ALL
+  SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
+;
+
+  SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
+         j.claim_id, j.created_at, SUBSTR(j.payload, 1, 1) AS payload, SUBSTR(j.headers, 1, 1) AS headers, j.options, j.error,
+         j.group_key, :now AS at
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id = ?
+;
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+  SELECT made_by, details, changed_at
+  FROM (
+    SELECT queue, made_by, details, changed_at, id
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_verb)
+    WHERE verb = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT 200
+  ) AS latest
+  WHERE queue = ? OR queue IS NULL
+  ORDER BY changed_at DESC, id DESC
+;
+
+  SELECT name, state, signal_key
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND state IN ('sleeping', 'waiting') AND until_at = ?
+  LIMIT 1
+;
+
+  SELECT needs, queue, name
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND state IN ('open', 'failed')
+  ORDER BY needs
+  LIMIT 11
+;
+
+  SELECT paused, settings
+  FROM sql_queue_queues
+  WHERE queue = ?
+;
+
+  SELECT queues
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+  ORDER BY started_at DESC
+  LIMIT 20
+;
+
+  SELECT stage
+  FROM sql_queue_stages
+  WHERE job_id = ?
 ;
 
 -- admin.find
@@ -1734,6 +2070,48 @@ SELECT EXISTS (
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
+    ) AS range_1_1
+;
+
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_0_0 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_0_1 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_1_0 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND FALSE AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
@@ -1794,6 +2172,24 @@ SELECT EXISTS (
 ;
 
   SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+    WHERE queue = ? AND state = ? AND id > ? AND id <= ?
+    ORDER BY id ASC
+    LIMIT ?
+  ) AS range_n
+;
+
+  SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+    WHERE queue = ? AND state = ? AND id > ? AND id <= ?
+    ORDER BY id ASC
+    LIMIT ?
+  ) AS range_n UNION ALL 
+  SELECT 1 AS range_index, id
   FROM (
     SELECT id
     FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
@@ -2091,6 +2487,16 @@ SELECT EXISTS (
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
+    LIMIT ?
+  ) AS range_n
+;
+
+  SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    ORDER BY id ASC
     LIMIT ?
   ) AS range_n
 ;
@@ -2443,6 +2849,19 @@ SELECT EXISTS (
   WHERE h.id IN (?)
 ;
 
+-- admin.hasQueue
+
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM sql_queue_queues WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_limits WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_groups WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_subscriptions WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_schedules WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_workers WHERE INSTR(queues, ?) > 0 OR INSTR(excluded, ?) > 0)
+              THEN 1 ELSE 0 END AS found
+;
+
 -- admin.logs
 
   SELECT number, logged_at, line
@@ -2456,6 +2875,10 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT id, queue, name, attempt
@@ -2475,6 +2898,28 @@ SELECT EXISTS (
   WHERE id IN (?) AND claim_id = 0
 ;
 
+-- admin.queueNames
+
+  SELECT MIN(queue) AS queue
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+  WHERE queue > ?
+;
+
+  SELECT MIN(queue) AS queue
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue > ?
+;
+SELECT DISTINCT queue FROM sql_queue_limits
+;
+SELECT DISTINCT queue FROM sql_queue_queues
+;
+SELECT DISTINCT queue FROM sql_queue_schedules
+;
+SELECT DISTINCT queue FROM sql_queue_subscriptions
+;
+SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
+;
+
 -- admin.queues
 
   SELECT MIN(queue) AS queue
@@ -2488,6 +2933,38 @@ SELECT EXISTS (
 
   SELECT queue, paused, expires_after_ms, settings
   FROM sql_queue_queues
+;
+
+-- admin.release
+
+  SELECT id
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT queue, claim_id
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+  SELECT worker_id, cancel_requests, owner
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
+  SET cancel_requests = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
 -- admin.remove
@@ -2508,8 +2985,16 @@ SELECT EXISTS (
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
+  DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
+  WHERE job_id = ?
+;
+
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT DISTINCT job_id AS id
@@ -2670,9 +3155,30 @@ SELECT EXISTS (
   VALUES (?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?, ?)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
   WHERE job_id IN (?) AND state = 'open'
+;
+
+  SELECT h.id
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)  AND (h.error IS NULL OR NOT (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0)) 
+  ORDER BY h.id FOR UPDATE
+;
+
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND state = 'blocked'
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, name, attempt
@@ -2690,6 +3196,12 @@ SELECT EXISTS (
   SELECT id, queue, options
   FROM sql_queue_history
   WHERE id IN (?) AND options IS NOT NULL
+;
+
+  SELECT j.id
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
+  ORDER BY j.id FOR UPDATE
 ;
 
   SELECT job_id
@@ -2721,6 +3233,11 @@ SELECT EXISTS (
   WHERE job_id = ? AND state = 'failed'
 ;
 
+  UPDATE sql_queue_edges FORCE INDEX (PRIMARY)
+  SET state = 'open', outcome = '', result = NULL, error = NULL
+  WHERE job_id = ? AND needs = ?
+;
+
   UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = 'open', outcome = '', result = NULL, error = NULL
   WHERE (needs IN (?))
@@ -2742,6 +3259,10 @@ SELECT EXISTS (
   VALUES (?, 0, :now)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET paused = ?
   WHERE queue IN (?)
@@ -2757,8 +3278,50 @@ SELECT EXISTS (
 -- audit.list
 
     SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_made_by)
+    WHERE made_by = ?
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_made_by)
+    WHERE made_by = ? AND queue = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_made_by)
+    WHERE made_by = ? AND queue = ? AND changed_at <= ? AND (changed_at < ? OR id < ?)
+    ORDER BY changed_at DESC, id DESC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_queue)
+    WHERE queue = ?
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
     FROM sql_queue_audit FORCE INDEX (sql_queue_audit_time)
     WHERE 1 = 1
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_time)
+    WHERE changed_at >= ? AND (changed_at > ? OR id > ?)
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_verb)
+    WHERE verb = ?
     ORDER BY changed_at ASC, id ASC
     LIMIT ?
 ;
@@ -2774,6 +3337,29 @@ SELECT EXISTS (
   WHERE changed_at < :now - ?
   ORDER BY changed_at, id
   LIMIT ?
+;
+
+-- blobRows.readTime
+SELECT :now AS at
+;
+
+-- blobRows.referencesUntil
+
+  SELECT payload AS reference
+  FROM sql_queue_jobs
+  WHERE payload >= ? AND payload < ?
+  UNION ALL
+  SELECT payload AS reference
+  FROM sql_queue_history
+  WHERE payload >= ? AND payload < ?
+  UNION ALL
+  SELECT result AS reference
+  FROM sql_queue_history
+  WHERE result >= ? AND result < ?
+  UNION ALL
+  SELECT result AS reference
+  FROM sql_queue_edges
+  WHERE result >= ? AND result < ?
 ;
 
 -- consumer.assign
@@ -2818,6 +3404,11 @@ SELECT EXISTS (
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
   FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
+  SET lease_until = 9007199254740991, snoozed_until = NULL
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
@@ -2886,6 +3477,17 @@ SELECT EXISTS (
   WHERE id = ? AND claim_id = 0
 ;
 
+-- consumer.claimPermit
+
+  SELECT paused, settings, :now AS at, CASE WHEN 
+  CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
+       THEN used_at + expires_after_ms / 4 END <= :now THEN 1 ELSE 0 END AS needs_mark,
+         EXISTS (SELECT 1 FROM sql_queue_limits l WHERE l.queue = ?) AS limited,
+         EXISTS (SELECT 1 FROM sql_queue_groups g WHERE g.queue = ?) AS grouped
+  FROM sql_queue_queues
+  WHERE queue = ?
+;
+
 -- consumer.end
 
   DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
@@ -2951,6 +3553,11 @@ SELECT EXISTS (
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  WHERE (id IN (?)) AND claim_id = ?
+;
+
 -- consumer.extend
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
@@ -2984,10 +3591,52 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
+-- consumer.listAssigned
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+-- consumer.listInStage
+
+  SELECT STRAIGHT_JOIN 
+         j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
+         c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage
+  FROM sql_queue_stages s FORCE INDEX (sql_queue_stages_claim)
+  JOIN sql_queue_jobs j FORCE INDEX (PRIMARY) ON j.id = s.job_id
+  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  WHERE s.queue = ? AND s.stage = ?
+    AND (s.priority > ? OR (s.priority = ? AND s.job_id > ?))
+  ORDER BY s.priority ASC, s.job_id ASC
+  LIMIT ?
+;
+
+-- consumer.listUnassigned
+
+  SELECT 
+         j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
+         c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage
+  FROM sql_queue_jobs j FORCE INDEX (sql_queue_jobs_queue)
+  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  LEFT JOIN sql_queue_stages s ON s.job_id = j.id
+  WHERE j.queue = ? AND j.runnable = 1 AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
+    AND (j.priority > ? OR (j.priority = ? AND j.id > ?))
+  ORDER BY j.priority ASC, j.id ASC
+  LIMIT ?
+;
+
 -- consumer.move
 
   DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ?
+;
+
+  DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
+  WHERE job_id = ?
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -3037,6 +3686,167 @@ SELECT EXISTS (
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+-- consumer.snooze
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT queue, claim_id
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+  SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_claims FORCE INDEX (PRIMARY)
+  SET snoozed_until = ?,
+      lease_until = CASE WHEN lease_until >= 9007199254740991 THEN lease_until ELSE ? + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END END
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
+  SET number = IF(number = ? - 1, ?, NULL),
+      first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
+  WHERE id = ?
+;
+
+-- consumer.splitClaim
+
+  DELETE sql_queue_claims FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id = ?
+;
+
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at, owner, dead_letter)
+  VALUES (?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)
+;
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+  ORDER BY id FOR UPDATE
+;
+
+  SELECT id, lease_until
+  FROM sql_queue_claims
+  WHERE id IN (?)
+;
+
+  UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
+  SET number = IF(number = ? - 1, ?, NULL),
+      first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET claim_id = ?
+  WHERE id = ? AND claim_id = ?
+;
+
+-- content.rekey
+
+  SELECT hash, data
+  FROM sql_queue_signals
+  WHERE hash > ?
+  ORDER BY hash
+  LIMIT ?
+;
+
+  SELECT id, claim_id, payload, error
+  FROM sql_queue_jobs
+  WHERE id > ?
+  ORDER BY id
+  LIMIT ?
+;
+
+  SELECT id, payload, result, error
+  FROM sql_queue_history
+  WHERE id > ?
+  ORDER BY id
+  LIMIT ?
+;
+
+  SELECT job_id, name, result
+  FROM sql_queue_steps
+  WHERE job_id >= ? AND (job_id > ? OR name > ?)
+  ORDER BY job_id, name
+  LIMIT ?
+;
+
+  SELECT job_id, needs, result, error
+  FROM sql_queue_edges
+  WHERE job_id >= ? AND (job_id > ? OR needs > ?)
+  ORDER BY job_id, needs
+  LIMIT ?
+;
+
+  SELECT job_id, number, line
+  FROM sql_queue_logs
+  WHERE job_id >= ? AND (job_id > ? OR number > ?)
+  ORDER BY job_id, number
+  LIMIT ?
+;
+
+  SELECT job_id, value
+  FROM sql_queue_progress
+  WHERE job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+  SELECT name, payload
+  FROM sql_queue_schedules
+  WHERE name > ?
+  ORDER BY name
+  LIMIT ?
+;
+
+  UPDATE sql_queue_edges FORCE INDEX (PRIMARY)
+  SET result = ?, error = ?
+  WHERE job_id = ? AND needs = ? AND COALESCE(SUBSTR(result, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_history FORCE INDEX (PRIMARY)
+  SET payload = ?, result = ?, error = ?
+  WHERE id = ? AND COALESCE(SUBSTR(payload, 1, 4000), '') = ? AND COALESCE(SUBSTR(result, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET payload = ?, error = ?
+  WHERE id = ? AND claim_id = 0 AND COALESCE(SUBSTR(payload, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_logs FORCE INDEX (PRIMARY)
+  SET line = ?
+  WHERE job_id = ? AND number = ? AND COALESCE(SUBSTR(line, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_progress FORCE INDEX (PRIMARY)
+  SET value = ?
+  WHERE job_id = ? AND COALESCE(SUBSTR(value, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_schedules FORCE INDEX (PRIMARY)
+  SET payload = ?
+  WHERE name = ? AND COALESCE(SUBSTR(payload, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_signals FORCE INDEX (PRIMARY)
+  SET data = ?
+  WHERE hash = ? AND COALESCE(SUBSTR(data, 1, 4000), '') = ?
+;
+
+-- events.lastId
+
+  SELECT MAX(id) AS id
+  FROM sql_queue_events
+  WHERE id <= 9007199254740991
+;
+
 -- events.pruneEvents
 
   DELETE sql_queue_events FROM sql_queue_events FORCE INDEX (PRIMARY)
@@ -3057,6 +3867,14 @@ SELECT EXISTS (
   WHERE id > ? AND id <= 9007199254740991
   ORDER BY id
   LIMIT ?
+;
+
+-- events.readByIds
+
+  SELECT id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at
+  FROM sql_queue_events
+  WHERE id IN (?)
+  ORDER BY id
 ;
 
 -- flows.children
@@ -3097,6 +3915,10 @@ SELECT EXISTS (
   VALUES (?, ?, ?)
 ;
 
+  REPLACE INTO sql_queue_subjects (subject, job_id, expires_at, blobs)
+  VALUES (?, ?, :now + 3600000, ?)
+;
+
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
   SET number = IF(number = ? - 1, ?, NULL),
       first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
@@ -3104,6 +3926,12 @@ SELECT EXISTS (
 ;
 
 -- flows.fanOut
+
+  INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
+  SELECT ?, id, queue, name, ?, ?
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?))
+;
 
   INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
   VALUES (?, ?, ?, ?, ?, ?)
@@ -3384,7 +4212,93 @@ SELECT EXISTS (
   WHERE (id IN (?)) AND state = 'blocked'
 ;
 
+-- groups.counts
+
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_1 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_2 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_3 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_4 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_5
+;
+
+  SELECT group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT group_key
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable IN (0, 1) AND run_at IS NOT NULL
+    LIMIT ?
+  ) AS scheduled
+  WHERE group_key IN (?)
+  GROUP BY group_key
+;
+
+  SELECT group_key, COUNT(*) AS jobs
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key IN (?)
+  GROUP BY group_key
+;
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+-- groups.list
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key > ? AND (? IS NULL OR state = ?)
+  ORDER BY group_key
+  LIMIT ?
+;
+
 -- groups.prune
+
+  DELETE sql_queue_groups FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ?
+;
+
+  SELECT active_ids
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ? AND state = 'idle' AND turn < :now - 3600000 AND overrides IS NULL AND rest_until < :now AND rate_until_us < :now * 1000
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND queue = ?
+;
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -3411,6 +4325,10 @@ SELECT EXISTS (
   ON DUPLICATE KEY UPDATE queue = queue
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key = ? FOR UPDATE
@@ -3428,6 +4346,10 @@ SELECT EXISTS (
   ON DUPLICATE KEY UPDATE queue = queue
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key = ? FOR UPDATE
@@ -3436,6 +4358,27 @@ SELECT EXISTS (
   UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
   SET overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
+  WHERE queue = ? AND group_key = ?
+;
+
+-- groups.setPaused
+
+  INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids)
+  VALUES (?, ?, 'ready', :now, -32769, 0, '[]')
+  ON DUPLICATE KEY UPDATE queue = queue
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  FROM sql_queue_groups FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND group_key = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_groups FORCE INDEX (PRIMARY)
+  SET state = ?, turn = ?
   WHERE queue = ? AND group_key = ?
 ;
 
@@ -3512,6 +4455,13 @@ SELECT EXISTS (
   ORDER BY job_id FOR UPDATE
 ;
 
+-- jobs.cancelRequests
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims
+  WHERE id IN (?) AND cancel_requests IS NOT NULL
+;
+
 -- jobs.chooseStrategies
 
   INSERT IGNORE INTO sql_queue_queues (queue, paused, created_at)
@@ -3582,6 +4532,12 @@ START TRANSACTION
   SELECT 1 AS one 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
+  LIMIT 1
+;
+
+  SELECT 1 AS one 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
   LIMIT 1
 ;
 
@@ -4971,6 +5927,12 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
+  SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? WHEN ? THEN ? END,
+      result = NULL
+  WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
@@ -5305,6 +6267,29 @@ SELECT :now AS at
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
+  FROM (
+    SELECT group_key, priority, id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
+      AND ((priority = ? AND id > ?) OR priority > ?)
+    ORDER BY priority, id
+    LIMIT ?
+  ) AS head_n UNION ALL 
+  SELECT group_key, priority, id
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
+;
+
+  SELECT group_key, priority, id
+  FROM (
+    SELECT group_key, priority, id
+    FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
+      AND ((priority = ? AND id > ?) OR priority > ?)
+    ORDER BY priority, id
+    LIMIT ?
+  ) AS head_n UNION ALL 
+  SELECT group_key, priority, id
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
@@ -5315,8 +6300,19 @@ SELECT :now AS at
 ;
 
   SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND claim_id = ?
+  ORDER BY id FOR UPDATE
+;
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
   ORDER BY id FOR UPDATE
 ;
 
@@ -5364,6 +6360,11 @@ SELECT :now AS at
   SELECT id, queue, job_ids
   FROM sql_queue_claims
   WHERE queue = ?
+;
+
+  SELECT id, worker_id, attempt
+  FROM sql_queue_history
+  WHERE id IN (?)
 ;
 
   SELECT priority, id 
@@ -5599,6 +6600,10 @@ SELECT :now AS at
   VALUES (?, ?, ?)
 ;
 
+  REPLACE INTO sql_queue_subjects (subject, job_id, expires_at, blobs)
+  VALUES (?, ?, :now + 3600000, ?)
+;
+
   UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
   SET number = IF(number = ? - 1, ?, NULL),
       first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
@@ -5780,17 +6785,7 @@ SELECT @@auto_increment_increment AS step
 -- jobs.extend
 
   SELECT id, cancel_requests
-  FROM old_claims
-  WHERE id IN (?) AND lease_until > 0
-;
-
-  SELECT id, cancel_requests
   FROM sql_queue_claims
-  WHERE id IN (?) AND lease_until > 0
-;
-
-  UPDATE old_claims FORCE INDEX (PRIMARY)
-  SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
 
@@ -5890,6 +6885,219 @@ SELECT @@auto_increment_increment AS step
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
     ) AS due_1_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_4_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_4_1
   ) AS due
   ORDER BY run_at, group_key, priority, id
   LIMIT ?
@@ -6273,6 +7481,10 @@ SELECT @@auto_increment_increment AS step
   ON DUPLICATE KEY UPDATE queue = queue
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
@@ -6379,7 +7591,7 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
--- open
+-- openStore
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = 0
@@ -6492,7 +7704,7 @@ SELECT :now AS at
   SHOW GLOBAL VARIABLES
   WHERE Variable_name IN ('log_bin', 'binlog_format')
 ;
-SELECT 'missing_schema' AS name, DATABASE() AS db
+SELECT 'sql_queue_schema' AS name, DATABASE() AS db
 ;
 SELECT @@version AS version, @@max_allowed_packet AS packet, @@innodb_page_size AS page
 ;
@@ -6584,6 +7796,23 @@ SHOW CREATE TABLE sql_queue_jobs
   WHERE queue IN (?)
 ;
 
+-- queues.readService
+
+  SELECT id
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+  WHERE queue = ?
+  LIMIT 1
+;
+
+  SELECT queue
+  FROM sql_queue_queues
+;
+
+  SELECT queues
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+;
+
 -- queues.subscribe
 
   INSERT IGNORE INTO sql_queue_queues (queue, paused, created_at)
@@ -6592,6 +7821,10 @@ SHOW CREATE TABLE sql_queue_jobs
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
   VALUES (?, ?, ?, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT queue, topic, header_filter, created_at
@@ -6632,6 +7865,14 @@ SHOW CREATE TABLE sql_queue_jobs
 
   DELETE sql_queue_subscriptions FROM sql_queue_subscriptions FORCE INDEX (PRIMARY)
   WHERE queue = ? AND topic = ?
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+-- readSchemaState
+SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
 -- schedules.declare
@@ -6689,6 +7930,10 @@ SHOW CREATE TABLE sql_queue_jobs
   WHERE name = ?
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
   FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ? FOR UPDATE
@@ -6716,6 +7961,10 @@ SHOW CREATE TABLE sql_queue_jobs
 
   INSERT INTO sql_queue_jobs (queue, payload, options)
   VALUES (?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
@@ -6779,6 +8028,10 @@ SHOW CREATE TABLE sql_queue_jobs
 
 -- schedules.setPaused
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
   FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ? FOR UPDATE
@@ -6794,6 +8047,10 @@ SHOW CREATE TABLE sql_queue_jobs
   INSERT INTO sql_queue_schedules (name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, source, digest, revision, declared_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, :now)
   ON DUPLICATE KEY UPDATE name = name
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
@@ -7209,6 +8466,351 @@ SELECT :now AS at
 SELECT :now AS at
 ;
 
+-- steps.pruneSteps
+
+  DELETE sql_queue_signals FROM sql_queue_signals FORCE INDEX (PRIMARY)
+  WHERE hash = ? AND sent_at <= :now - 2592000000
+;
+
+  DELETE sql_queue_steps FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name > '' AND expires_at > 0
+;
+
+  SELECT hash
+  FROM sql_queue_signals FORCE INDEX (sql_queue_signals_sent)
+  WHERE sent_at <= :now - 2592000000
+  ORDER BY sent_at
+  LIMIT ?
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT job_id, state
+  FROM sql_queue_steps FORCE INDEX (sql_queue_steps_expiry)
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT ? FOR UPDATE SKIP LOCKED
+;
+
+  UPDATE sql_queue_steps FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE job_id = ? AND name > ''
+;
+
+-- steps.readSteps
+
+  SELECT name, state, result, until_at
+  FROM sql_queue_steps
+  WHERE job_id = ?
+;
+SELECT :now AS at
+;
+
+-- steps.signal
+
+  INSERT INTO sql_queue_signals (hash, name, signal_key, data, sent_at)
+  VALUES (?, ?, ?, ?, :now)
+  ON DUPLICATE KEY UPDATE hash = hash
+;
+
+  UPDATE sql_queue_signals FORCE INDEX (PRIMARY)
+  SET data = ?, sent_at = :now, awaited = 0
+  WHERE hash = ?
+;
+
+-- steps.signals
+
+  SELECT g.hash, g.name, g.signal_key, g.sent_at,
+         CASE WHEN g.awaited = 1 OR EXISTS (
+                SELECT 1
+                FROM sql_queue_steps s FORCE INDEX (sql_queue_steps_signal)
+                WHERE s.signal_hash = g.hash
+                  AND EXISTS (SELECT 1 FROM sql_queue_jobs j FORCE INDEX (PRIMARY) WHERE j.id = s.job_id)
+              )
+              THEN 1 ELSE 0 END AS awaited
+  FROM sql_queue_signals g FORCE INDEX (sql_queue_signals_sent)
+  WHERE 1 = 1
+  ORDER BY g.sent_at DESC, g.hash DESC
+  LIMIT ?
+;
+
+-- steps.startSleep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name = ? FOR UPDATE
+;
+
+-- steps.transactStep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+-- steps.waitForSignal
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT data, awaited
+  FROM sql_queue_signals
+  WHERE hash = ?
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name = ? FOR UPDATE
+;
+
+-- steps.wakeMissed
+
+  SELECT s.signal_hash, s.job_id, s.name, s.until_at,
+         CASE WHEN EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash)
+               AND EXISTS (
+                 SELECT 1
+                 FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+                 WHERE j.id = s.job_id AND j.state = 'scheduled' AND j.run_at = s.until_at
+               )
+              THEN 1 ELSE 0 END AS is_missed
+  FROM sql_queue_steps s FORCE INDEX (sql_queue_steps_signal)
+  WHERE s.signal_hash >= ?
+    AND (s.signal_hash > ? OR s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+  ORDER BY s.signal_hash, s.job_id, s.name
+  LIMIT ?
+;
+
+-- steps.wakeWaiting
+
+  SELECT id, queue, name, attempt, run_at
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND state = 'scheduled' AND claim_id = 0
+  ORDER BY id FOR UPDATE SKIP LOCKED
+;
+
+  SELECT s.signal_hash, s.job_id, s.name, s.until_at
+  FROM sql_queue_steps s FORCE INDEX (sql_queue_steps_signal)
+  WHERE s.signal_hash = ? AND (s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+    AND EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash)
+  ORDER BY s.job_id, s.name
+  LIMIT ?
+;
+
+-- steps.writeStep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id = ? AND claim_id = ? FOR UPDATE
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name = ? FOR UPDATE
+;
+
+-- subjects.count
+
+  SELECT job_id AS id, blobs
+  FROM sql_queue_subjects FORCE INDEX (PRIMARY)
+  WHERE subject = ? AND job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+-- subjects.erase
+
+  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND claim_id = 0
+;
+
+  DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND number >= 1 AND logged_at > 0
+;
+
+  DELETE sql_queue_progress FROM sql_queue_progress FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) AND updated_at > 0
+;
+
+  DELETE sql_queue_signals FROM sql_queue_signals FORCE INDEX (PRIMARY)
+  WHERE hash = ? AND sent_at > 0
+;
+
+  DELETE sql_queue_steps FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name > '' AND expires_at > 0
+;
+
+  DELETE sql_queue_subjects FROM sql_queue_subjects FORCE INDEX (PRIMARY)
+  WHERE subject = ? AND job_id = ? AND expires_at > 0
+;
+
+  REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
+         finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
+;
+
+  SELECT id
+  FROM sql_queue_events
+  WHERE job_id IN (?) AND (result IS NOT NULL OR error IS NOT NULL)
+;
+
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND claim_id = 0
+  ORDER BY id FOR UPDATE
+;
+
+  SELECT id, options,
+    CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND claim_id = 0
+  ORDER BY id FOR UPDATE
+;
+
+  SELECT id, options,
+    CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload,
+    CASE WHEN SUBSTR(result, 1, 28) = ? THEN result END AS result
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+  ORDER BY id FOR UPDATE
+;
+
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
+  SELECT job_id AS id, blobs
+  FROM sql_queue_subjects FORCE INDEX (PRIMARY)
+  WHERE subject = ? AND job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+  SELECT job_id, needs
+  FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
+  WHERE needs IN (?)
+;
+
+  SELECT signal_hash AS hash
+  FROM sql_queue_steps
+  WHERE job_id IN (?) AND signal_hash IS NOT NULL
+;
+
+  UPDATE sql_queue_edges FORCE INDEX (PRIMARY)
+  SET result = NULL, error = NULL
+  WHERE job_id = ? AND needs = ?
+;
+
+  UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
+  SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
+  WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_history FORCE INDEX (PRIMARY)
+  SET payload = 'null', headers = NULL, result = NULL, error = NULL, options = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET payload = 'null', headers = NULL, error = NULL, options = ?
+  WHERE id = ? AND claim_id = 0
+;
+
+-- subjects.eraseSignals
+
+  DELETE sql_queue_signals FROM sql_queue_signals FORCE INDEX (PRIMARY)
+  WHERE hash = ? AND sent_at > 0
+;
+
+  SELECT hash
+  FROM sql_queue_signals
+  WHERE signal_key = ?
+;
+
+-- subjects.prune
+
+  DELETE sql_queue_subjects FROM sql_queue_subjects FORCE INDEX (PRIMARY)
+  WHERE subject = ? AND job_id = ? AND expires_at <= :now
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) AND fan_out > 0
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT job_id AS id
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+  GROUP BY job_id
+;
+
+  SELECT subject, job_id, blobs
+  FROM sql_queue_subjects FORCE INDEX (sql_queue_subjects_expiry)
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT ?
+;
+
+  UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ?
+;
+
+  UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
+  SET expires_at = ?
+  WHERE subject = ? AND job_id = ?
+;
+
 -- waits.deleteOutcomes
 
   DELETE sql_queue_history FROM sql_queue_history FORCE INDEX (PRIMARY)
@@ -7277,6 +8879,26 @@ SELECT :now AS at
   SELECT DISTINCT waiter
   FROM sql_queue_waits FORCE INDEX (sql_queue_waits_job)
   WHERE job_id IN (?)
+;
+
+-- workerLock.ping
+
+  DELETE sql_queue_locks FROM sql_queue_locks FORCE INDEX (PRIMARY)
+  WHERE id = 0
+;
+
+  SELECT id
+  FROM sql_queue_locks FORCE INDEX (PRIMARY)
+  WHERE id = ?
+  FOR UPDATE
+;
+
+-- workerLock.release
+
+  DELETE sql_queue_locks FROM sql_queue_locks FORCE INDEX (PRIMARY)
+  WHERE id = ?
+;
+COMMIT
 ;
 
 -- workerLocks.acquire
@@ -7410,4 +9032,11 @@ START TRANSACTION
   SELECT queue
   FROM sql_queue_queues
   WHERE queue IN (?)
+;
+
+-- workers.setQueues
+
+  UPDATE sql_queue_workers FORCE INDEX (PRIMARY)
+  SET queues = ?
+  WHERE id = ?
 ;

@@ -1,7 +1,19 @@
 -- `npm run golden` writes this file. `?` is a value, `:now` the clock of the server. A list has one value.
 -- It leaves the sections "at times" alone: their statements depend on the time or on a race.
 
+-- :now
+(CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) + ?)
+;
+
 -- admin.cancel
+
+  DELETE FROM sql_queue_claims
+  WHERE id = ?
+;
+
+  DELETE FROM sql_queue_jobs
+  WHERE (id IN (?)) AND claim_id = ?
+;
 
   DELETE FROM sql_queue_jobs
   WHERE id = ? AND claim_id = 0
@@ -30,12 +42,23 @@
   WHERE id = ? AND claim_id = ? 
 ;
 
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
   SELECT queue, claim_id
   FROM sql_queue_jobs
   WHERE id = ?
 ;
 
   SELECT worker_id, cancel_requests, owner
+  FROM sql_queue_claims 
+  WHERE id = ? 
+;
+
+  SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
   FROM sql_queue_claims 
   WHERE id = ? 
 ;
@@ -55,9 +78,19 @@
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
+;
+
+  SELECT h.id
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)   AND h.queue = ?
+  ORDER BY h.id 
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
@@ -72,6 +105,12 @@
   ORDER BY j.id 
 ;
 
+  SELECT j.id
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)   AND j.queue = ?
+  ORDER BY j.id 
+;
+
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
@@ -83,12 +122,51 @@
   WHERE (needs IN (?)) AND state = 'open'
 ;
 
--- admin.counts
+-- admin.configure
 
-  SELECT id, job_ids, start_limit
-  FROM other_claims
-  WHERE ? IS NULL OR queue = ?
+  INSERT INTO sql_queue_limits (queue)
+  VALUES (?)
+  ON CONFLICT (queue) DO NOTHING
 ;
+
+  INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
+  VALUES (?, 0, :now)
+;
+
+  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_limits 
+  WHERE queue = ? 
+;
+
+  SELECT paused, settings
+  FROM sql_queue_queues 
+  WHERE queue = ? 
+;
+
+  UPDATE sql_queue_limits 
+  SET declared = ?, overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
+      rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
+  WHERE queue = ?
+;
+
+  UPDATE sql_queue_queues 
+  SET paused = ?, settings = ?
+  WHERE queue = ?
+;
+
+-- admin.copyOf
+
+  SELECT queue, name, priority, max_attempts, payload, headers, options, '' AS group_key
+  FROM sql_queue_history
+  WHERE id = ?
+;
+
+  SELECT queue, name, priority, max_attempts, payload, headers, options, group_key
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+-- admin.counts
 
   SELECT id, job_ids, start_limit
   FROM sql_queue_claims
@@ -96,30 +174,14 @@
 ;
 
   SELECT id, queue, claim_id, runnable
-  FROM old_jobs 
-  WHERE id IN (?) AND claim_id <> 0
-;
-
-  SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
-;
-
-  SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM other_jobs 
-  WHERE ? IS NULL OR queue = ?
-  GROUP BY queue, runnable
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
   FROM sql_queue_jobs 
   WHERE ? IS NULL OR queue = ?
   GROUP BY queue, runnable
-;
-
-  SELECT state, COUNT(*) AS jobs
-  FROM other_history
-  GROUP BY state
 ;
 
   SELECT state, COUNT(*) AS jobs
@@ -131,6 +193,274 @@
   FROM sql_queue_history
   WHERE queue = ?
   GROUP BY state
+;
+
+-- admin.edit
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges 
+  WHERE job_id IN (?) AND fan_out > 0
+;
+
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
+  SELECT job_id AS id
+  FROM sql_queue_progress 
+  WHERE job_id IN (?)
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps 
+  WHERE job_id IN (?)
+  GROUP BY job_id
+;
+
+  SELECT queue, state, attempt, options
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = 0 
+;
+
+  UPDATE sql_queue_jobs 
+  SET headers = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET payload = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET priority = ?, runnable = CASE WHEN runnable = 3 THEN 5 ELSE runnable END
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_stages 
+  SET priority = ?
+  WHERE job_id = ?
+;
+
+-- admin.enqueueCopy
+
+  INSERT INTO sql_queue_jobs (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
+  VALUES (?, ?, 'waiting', 1, ?, ?, ?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+-- admin.eraseQueue
+
+    SELECT group_key
+    FROM sql_queue_groups 
+    WHERE queue = ?
+    ORDER BY group_key
+    LIMIT ?
+;
+
+    SELECT key_hash
+    FROM sql_queue_keys 
+    WHERE queue = ?
+    ORDER BY key_hash
+    LIMIT ?
+;
+
+    SELECT name
+    FROM sql_queue_schedules 
+    WHERE queue = ?
+    ORDER BY name
+    LIMIT ?
+;
+
+    SELECT step_ms, starts_at, recorder
+    FROM sql_queue_metrics 
+    WHERE queue = ?
+    ORDER BY step_ms, starts_at, recorder
+    LIMIT ?
+;
+
+  DELETE FROM sql_queue_limits
+  WHERE queue = ?
+;
+
+  DELETE FROM sql_queue_queues
+  WHERE queue = ?
+;
+
+  DELETE FROM sql_queue_subscriptions
+  WHERE queue = ?
+;
+
+-- admin.facts
+
+  SELECT COALESCE(SUM(CASE WHEN INSTR(queues, ?) > 0 THEN 1 ELSE 0 END), 0) AS serving,
+         COALESCE(SUM(CASE WHEN INSTR(excluded, ?) > 0 THEN 1 ELSE 0 END), 0) AS excluding
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+;
+
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n
+;
+
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority < ?
+    LIMIT 200
+  ) AS urgent_n UNION ALL 
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    LIMIT 200
+  ) AS earlier_n
+;
+
+  SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
+         c.snoozed_until, w.host, w.pid, w.seen_at
+  FROM sql_queue_claims c  LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
+  WHERE c.id = ?
+;
+
+  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_limits
+  WHERE queue = ?
+;
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key = ?
+;
+
+  SELECT id
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND queue = ? AND state = 'active'
+;
+
+  SELECT id, queue, name, state, attempt, finished_at, :now AS at
+  FROM sql_queue_history 
+  WHERE id = ?
+;
+
+  SELECT id, state
+  FROM sql_queue_history 
+  WHERE id IN (?)
+  UNION ALL
+  SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
+;
+
+  SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
+         j.claim_id, j.created_at, SUBSTR(j.payload, 1, 1) AS payload, SUBSTR(j.headers, 1, 1) AS headers, j.options, j.error,
+         j.group_key, :now AS at
+  FROM sql_queue_jobs j 
+  WHERE j.id = ?
+;
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+  SELECT made_by, details, changed_at
+  FROM (
+    SELECT queue, made_by, details, changed_at, id
+    FROM sql_queue_audit 
+    WHERE verb = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT 200
+  ) AS latest
+  WHERE queue = ? OR queue IS NULL
+  ORDER BY changed_at DESC, id DESC
+;
+
+  SELECT name, state, signal_key
+  FROM sql_queue_steps 
+  WHERE job_id = ? AND state IN ('sleeping', 'waiting') AND until_at = ?
+  LIMIT 1
+;
+
+  SELECT needs, queue, name
+  FROM sql_queue_edges 
+  WHERE job_id = ? AND state IN ('open', 'failed')
+  ORDER BY needs
+  LIMIT 11
+;
+
+  SELECT paused, settings
+  FROM sql_queue_queues
+  WHERE queue = ?
+;
+
+  SELECT queues
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+  ORDER BY started_at DESC
+  LIMIT 20
+;
+
+  SELECT stage
+  FROM sql_queue_stages
+  WHERE job_id = ?
 ;
 
 -- admin.find
@@ -1750,6 +2080,48 @@ SELECT EXISTS (
         OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
       ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
       LIMIT ?
+    ) AS range_1_1
+;
+
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_0_0 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_0_1 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?)) AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
+    ) AS range_1_0 UNION ALL 
+    SELECT run_at, group_key, priority, id
+    FROM (
+      SELECT run_at, group_key, priority, id
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at > 0 AND (run_at > ? OR (run_at = ? AND group_key > ?)
+        OR (run_at = ? AND group_key = ? AND priority > ?)
+        OR (run_at = ? AND group_key = ? AND priority = ? AND id > ?))  AND id <= ? AND run_at <= ?
+      ORDER BY run_at ASC, group_key ASC, priority ASC, id ASC
+      LIMIT ?
     ) AS range_1_1 UNION ALL 
     SELECT run_at, group_key, priority, id
     FROM (
@@ -1810,6 +2182,24 @@ SELECT EXISTS (
 ;
 
   SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_history 
+    WHERE queue = ? AND state = ? AND id > ? AND id <= ?
+    ORDER BY id ASC
+    LIMIT ?
+  ) AS range_n
+;
+
+  SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_history 
+    WHERE queue = ? AND state = ? AND id > ? AND id <= ?
+    ORDER BY id ASC
+    LIMIT ?
+  ) AS range_n UNION ALL 
+  SELECT 1 AS range_index, id
   FROM (
     SELECT id
     FROM sql_queue_history 
@@ -2107,6 +2497,16 @@ SELECT EXISTS (
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
     ORDER BY id DESC
+    LIMIT ?
+  ) AS range_n
+;
+
+  SELECT 0 AS range_index, id
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    ORDER BY id ASC
     LIMIT ?
   ) AS range_n
 ;
@@ -2475,6 +2875,19 @@ SELECT EXISTS (
   WHERE h.id IN (?)
 ;
 
+-- admin.hasQueue
+
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM sql_queue_queues WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_jobs  WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_history  WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_limits WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_groups WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_subscriptions WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_schedules WHERE queue = ?)
+                OR EXISTS (SELECT 1 FROM sql_queue_workers WHERE INSTR(queues, ?) > 0 OR INSTR(excluded, ?) > 0)
+              THEN 1 ELSE 0 END AS found
+;
+
 -- admin.logs
 
   SELECT number, logged_at, line
@@ -2488,6 +2901,10 @@ SELECT EXISTS (
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT id, queue, name, attempt
@@ -2505,6 +2922,44 @@ SELECT EXISTS (
   UPDATE sql_queue_jobs 
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
+;
+
+-- admin.queueNames
+
+  WITH RECURSIVE names (queue) AS (
+    SELECT MIN(queue)
+    FROM sql_queue_history
+    UNION ALL
+    SELECT (SELECT MIN(t.queue) FROM sql_queue_history t WHERE t.queue > names.queue)
+    FROM names
+    WHERE names.queue IS NOT NULL
+  )
+  SELECT queue
+  FROM names
+  WHERE queue IS NOT NULL
+;
+
+  WITH RECURSIVE names (queue) AS (
+    SELECT MIN(queue)
+    FROM sql_queue_jobs
+    UNION ALL
+    SELECT (SELECT MIN(t.queue) FROM sql_queue_jobs t WHERE t.queue > names.queue)
+    FROM names
+    WHERE names.queue IS NOT NULL
+  )
+  SELECT queue
+  FROM names
+  WHERE queue IS NOT NULL
+;
+SELECT DISTINCT queue FROM sql_queue_limits
+;
+SELECT DISTINCT queue FROM sql_queue_queues
+;
+SELECT DISTINCT queue FROM sql_queue_schedules
+;
+SELECT DISTINCT queue FROM sql_queue_subscriptions
+;
+SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
 -- admin.queues
@@ -2530,6 +2985,38 @@ SELECT EXISTS (
   WHERE queue IS NOT NULL
 ;
 
+-- admin.release
+
+  SELECT id
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT queue, claim_id
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+  SELECT worker_id, cancel_requests, owner
+  FROM sql_queue_claims 
+  WHERE id = ? 
+;
+
+  UPDATE sql_queue_claims 
+  SET cancel_requests = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  WHERE (id IN (?)) AND claim_id = ?
+;
+
 -- admin.remove
 
   DELETE FROM sql_queue_history
@@ -2548,8 +3035,16 @@ SELECT EXISTS (
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
+  DELETE FROM sql_queue_stages
+  WHERE job_id = ?
+;
+
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT DISTINCT job_id AS id
@@ -2612,6 +3107,11 @@ SELECT EXISTS (
   UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_waits 
+  SET expires_at = 1
+  WHERE waiter = ? AND job_id IN (?)
 ;
 
 -- admin.replay
@@ -2705,9 +3205,30 @@ SELECT EXISTS (
   VALUES (?, ?, :now + ?)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
   WHERE job_id IN (?) AND state = 'open'
+;
+
+  SELECT h.id
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)  AND (h.error IS NULL OR NOT (INSTR(h.error, ?) > 0 OR INSTR(h.error, ?) > 0)) 
+  ORDER BY h.id 
+;
+
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND state = 'blocked'
+  ORDER BY id 
 ;
 
   SELECT id, queue, name, attempt
@@ -2725,6 +3246,12 @@ SELECT EXISTS (
   SELECT id, queue, options
   FROM sql_queue_history
   WHERE id IN (?) AND options IS NOT NULL
+;
+
+  SELECT j.id
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
+  ORDER BY j.id 
 ;
 
   SELECT job_id
@@ -2761,6 +3288,11 @@ SELECT EXISTS (
   WHERE (needs IN (?))
 ;
 
+  UPDATE sql_queue_edges 
+  SET state = 'open', outcome = '', result = NULL, error = NULL
+  WHERE job_id = ? AND needs = ?
+;
+
   UPDATE sql_queue_jobs 
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
@@ -2775,6 +3307,10 @@ SELECT EXISTS (
 
   INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
   VALUES (?, 0, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   UPDATE sql_queue_queues 
@@ -2798,6 +3334,48 @@ SELECT EXISTS (
     LIMIT ?
 ;
 
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE changed_at >= ? AND (changed_at > ? OR id > ?)
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE made_by = ?
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE made_by = ? AND queue = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE made_by = ? AND queue = ? AND changed_at <= ? AND (changed_at < ? OR id < ?)
+    ORDER BY changed_at DESC, id DESC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE queue = ?
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM sql_queue_audit 
+    WHERE verb = ?
+    ORDER BY changed_at ASC, id ASC
+    LIMIT ?
+;
+
 -- audit.prune
 
   DELETE FROM sql_queue_audit
@@ -2809,6 +3387,25 @@ SELECT EXISTS (
   WHERE changed_at < :now - ?
   ORDER BY changed_at, id
   LIMIT ?
+;
+
+-- blobRows.referencesUntil
+
+  SELECT payload AS reference
+  FROM sql_queue_jobs
+  WHERE payload >= ? AND payload < ?
+  UNION ALL
+  SELECT payload AS reference
+  FROM sql_queue_history
+  WHERE payload >= ? AND payload < ?
+  UNION ALL
+  SELECT result AS reference
+  FROM sql_queue_history
+  WHERE result >= ? AND result < ?
+  UNION ALL
+  SELECT result AS reference
+  FROM sql_queue_edges
+  WHERE result >= ? AND result < ?
 ;
 
 -- consumer.assign
@@ -2848,6 +3445,11 @@ SELECT EXISTS (
   SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
   FROM sql_queue_claims 
   WHERE id = ? 
+;
+
+  UPDATE sql_queue_claims 
+  SET lease_until = 9007199254740991, snoozed_until = NULL
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_jobs 
@@ -2902,6 +3504,17 @@ SELECT EXISTS (
       state = 'active', claim_id = ?, attempt = CASE WHEN attempt < 2147483647 THEN attempt + 1 ELSE 2147483647 END, run_at = NULL, runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END,
       max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
   WHERE id = ? AND claim_id = 0
+;
+
+-- consumer.claimPermit
+
+  SELECT paused, settings, :now AS at, CASE WHEN 
+  CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
+       THEN used_at + expires_after_ms / 4 END <= :now THEN 1 ELSE 0 END AS needs_mark,
+         EXISTS (SELECT 1 FROM sql_queue_limits l WHERE l.queue = ?) AS limited,
+         EXISTS (SELECT 1 FROM sql_queue_groups g WHERE g.queue = ?) AS grouped
+  FROM sql_queue_queues
+  WHERE queue = ?
 ;
 
 -- consumer.end
@@ -2963,6 +3576,11 @@ SELECT EXISTS (
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+  UPDATE sql_queue_jobs 
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE 5 END, claim_id = 0, due_at = CASE WHEN ? = 0 THEN :now ELSE due_at END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  WHERE (id IN (?)) AND claim_id = ?
+;
+
 -- consumer.extend
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
@@ -2990,10 +3608,52 @@ SELECT EXISTS (
   WHERE id = ?
 ;
 
+-- consumer.listAssigned
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+-- consumer.listInStage
+
+  SELECT  
+         j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
+         c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage
+  FROM sql_queue_stages s 
+  JOIN sql_queue_jobs j  ON j.id = s.job_id
+  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  WHERE s.queue = ? AND s.stage = ?
+    AND (s.priority > ? OR (s.priority = ? AND s.job_id > ?))
+  ORDER BY s.priority ASC, s.job_id ASC
+  LIMIT ?
+;
+
+-- consumer.listUnassigned
+
+  SELECT 
+         j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
+         c.owner, (SELECT p.value FROM sql_queue_progress p WHERE p.job_id = j.id) AS progress, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage
+  FROM sql_queue_jobs j 
+  LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
+  LEFT JOIN sql_queue_stages s ON s.job_id = j.id
+  WHERE j.queue = ? AND j.runnable = 1 AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
+    AND (j.priority > ? OR (j.priority = ? AND j.id > ?))
+  ORDER BY j.priority ASC, j.id ASC
+  LIMIT ?
+;
+
 -- consumer.move
 
   DELETE FROM sql_queue_claims
   WHERE id = ?
+;
+
+  DELETE FROM sql_queue_stages
+  WHERE job_id = ?
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -3037,6 +3697,155 @@ SELECT EXISTS (
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+-- consumer.snooze
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT queue, claim_id
+  FROM sql_queue_jobs
+  WHERE id = ?
+;
+
+  SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS has_lease
+  FROM sql_queue_claims 
+  WHERE id = ? 
+;
+
+  UPDATE sql_queue_claims 
+  SET snoozed_until = ?,
+      lease_until = CASE WHEN lease_until >= 9007199254740991 THEN lease_until ELSE ? + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END END
+  WHERE id = ?
+;
+
+-- consumer.splitClaim
+
+  DELETE FROM sql_queue_claims
+  WHERE id = ?
+;
+
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at, owner, dead_letter)
+  VALUES (?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)
+;
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims 
+  WHERE id IN (?)
+  ORDER BY id 
+;
+
+  SELECT id, lease_until
+  FROM sql_queue_claims
+  WHERE id IN (?)
+;
+
+  UPDATE sql_queue_jobs 
+  SET claim_id = ?
+  WHERE id = ? AND claim_id = ?
+;
+
+-- content.rekey
+
+  SELECT hash, data
+  FROM sql_queue_signals
+  WHERE hash > ?
+  ORDER BY hash
+  LIMIT ?
+;
+
+  SELECT id, claim_id, payload, error
+  FROM sql_queue_jobs
+  WHERE id > ?
+  ORDER BY id
+  LIMIT ?
+;
+
+  SELECT id, payload, result, error
+  FROM sql_queue_history
+  WHERE id > ?
+  ORDER BY id
+  LIMIT ?
+;
+
+  SELECT job_id, name, result
+  FROM sql_queue_steps
+  WHERE job_id >= ? AND (job_id > ? OR name > ?)
+  ORDER BY job_id, name
+  LIMIT ?
+;
+
+  SELECT job_id, needs, result, error
+  FROM sql_queue_edges
+  WHERE job_id >= ? AND (job_id > ? OR needs > ?)
+  ORDER BY job_id, needs
+  LIMIT ?
+;
+
+  SELECT job_id, number, line
+  FROM sql_queue_logs
+  WHERE job_id >= ? AND (job_id > ? OR number > ?)
+  ORDER BY job_id, number
+  LIMIT ?
+;
+
+  SELECT job_id, value
+  FROM sql_queue_progress
+  WHERE job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+  SELECT name, payload
+  FROM sql_queue_schedules
+  WHERE name > ?
+  ORDER BY name
+  LIMIT ?
+;
+
+  UPDATE sql_queue_edges 
+  SET result = ?, error = ?
+  WHERE job_id = ? AND needs = ? AND COALESCE(SUBSTR(result, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_history 
+  SET payload = ?, result = ?, error = ?
+  WHERE id = ? AND COALESCE(SUBSTR(payload, 1, 4000), '') = ? AND COALESCE(SUBSTR(result, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET payload = ?, error = ?
+  WHERE id = ? AND claim_id = 0 AND COALESCE(SUBSTR(payload, 1, 4000), '') = ? AND COALESCE(SUBSTR(error, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_logs 
+  SET line = ?
+  WHERE job_id = ? AND number = ? AND COALESCE(SUBSTR(line, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_progress 
+  SET value = ?
+  WHERE job_id = ? AND COALESCE(SUBSTR(value, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_schedules 
+  SET payload = ?
+  WHERE name = ? AND COALESCE(SUBSTR(payload, 1, 4000), '') = ?
+;
+
+  UPDATE sql_queue_signals 
+  SET data = ?
+  WHERE hash = ? AND COALESCE(SUBSTR(data, 1, 4000), '') = ?
+;
+
+-- events.lastId
+
+  SELECT MAX(id) AS id
+  FROM sql_queue_events
+  WHERE id <= 9007199254740991
+;
+
 -- events.pruneEvents
 
   DELETE FROM sql_queue_events
@@ -3057,6 +3866,14 @@ SELECT EXISTS (
   WHERE id > ? AND id <= 9007199254740991
   ORDER BY id
   LIMIT ?
+;
+
+-- events.readByIds
+
+  SELECT id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at
+  FROM sql_queue_events
+  WHERE id IN (?)
+  ORDER BY id
 ;
 
 -- flows.children
@@ -3092,7 +3909,17 @@ SELECT EXISTS (
   VALUES (?, ?, ?)
 ;
 
+  REPLACE INTO sql_queue_subjects (subject, job_id, expires_at, blobs)
+  VALUES (?, ?, :now + 3600000, ?)
+;
+
 -- flows.fanOut
+
+  INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
+  SELECT ?, id, queue, name, ?, ?
+  FROM sql_queue_jobs 
+  WHERE (id IN (?))
+;
 
   INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out)
   VALUES (?, ?, ?, ?, ?, ?)
@@ -3381,7 +4208,93 @@ SELECT EXISTS (
   WHERE queue IS NOT NULL
 ;
 
+-- groups.counts
+
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_1 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 2 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_2 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_3 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_4 UNION ALL 
+  SELECT ? AS group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ?
+    LIMIT ?
+  ) AS range_0_5
+;
+
+  SELECT group_key, COUNT(*) AS jobs
+  FROM (
+    SELECT group_key
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable IN (0, 1) AND run_at IS NOT NULL
+    LIMIT ?
+  ) AS scheduled
+  WHERE group_key IN (?)
+  GROUP BY group_key
+;
+
+  SELECT group_key, COUNT(*) AS jobs
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND claim_id <> 0 AND queue = ? AND group_key IN (?)
+  GROUP BY group_key
+;
+
+  SELECT job_ids
+  FROM sql_queue_claims
+  WHERE (? IS NULL OR queue = ?) AND (? IS NULL OR owner = ?)
+    AND (? IS NULL OR worker_id = ?)
+;
+
+-- groups.list
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key > ? AND (? IS NULL OR state = ?)
+  ORDER BY group_key
+  LIMIT ?
+;
+
 -- groups.prune
+
+  DELETE FROM sql_queue_groups
+  WHERE queue = ? AND group_key = ?
+;
+
+  SELECT active_ids
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key = ? AND state = 'idle' AND turn < :now - 3600000 AND overrides IS NULL AND rest_until < :now AND rate_until_us < :now * 1000
+  
+;
+
+  SELECT id
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND queue = ?
+;
 
   SELECT id, group_key
   FROM sql_queue_jobs 
@@ -3408,6 +4321,10 @@ SELECT EXISTS (
   ON CONFLICT (queue, group_key) DO NOTHING
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_groups 
   WHERE queue = ? AND group_key = ? 
@@ -3425,6 +4342,10 @@ SELECT EXISTS (
   ON CONFLICT (queue, group_key) DO NOTHING
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_groups 
   WHERE queue = ? AND group_key = ? 
@@ -3433,6 +4354,27 @@ SELECT EXISTS (
   UPDATE sql_queue_groups 
   SET overrides = ?, rate_until_us = CASE WHEN ? = 1 THEN rate_until_us ELSE 0 END,
       rate_used = CASE WHEN ? = 1 THEN rate_used ELSE 0 END
+  WHERE queue = ? AND group_key = ?
+;
+
+-- groups.setPaused
+
+  INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids)
+  VALUES (?, ?, 'ready', :now, -32769, 0, '[]')
+  ON CONFLICT (queue, group_key) DO NOTHING
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  FROM sql_queue_groups 
+  WHERE queue = ? AND group_key = ? 
+;
+
+  UPDATE sql_queue_groups 
+  SET state = ?, turn = ?
   WHERE queue = ? AND group_key = ?
 ;
 
@@ -3507,6 +4449,13 @@ SELECT EXISTS (
   FROM sql_queue_progress 
   WHERE job_id IN (?)
   ORDER BY job_id 
+;
+
+-- jobs.cancelRequests
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims
+  WHERE id IN (?) AND cancel_requests IS NOT NULL
 ;
 
 -- jobs.chooseStrategies
@@ -3972,6 +4921,12 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_edges 
+  SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, error = CASE needs WHEN ? THEN ? WHEN ? THEN ? END,
+      result = NULL
+  WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = CASE needs WHEN ? THEN ? END,
       error = NULL
   WHERE (needs IN (?)) AND state = 'open'
@@ -4077,6 +5032,29 @@ SELECT :now AS at
     LIMIT ?
   ) AS head_n UNION ALL 
   SELECT group_key, priority, id
+  FROM (
+    SELECT group_key, priority, id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
+      AND ((priority = ? AND id > ?) OR priority > ?)
+    ORDER BY priority, id
+    LIMIT ?
+  ) AS head_n UNION ALL 
+  SELECT group_key, priority, id
+  FROM sql_queue_jobs 
+  WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
+;
+
+  SELECT group_key, priority, id
+  FROM (
+    SELECT group_key, priority, id
+    FROM sql_queue_jobs 
+    WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND state = 'waiting'
+      AND ((priority = ? AND id > ?) OR priority > ?)
+    ORDER BY priority, id
+    LIMIT ?
+  ) AS head_n UNION ALL 
+  SELECT group_key, priority, id
   FROM sql_queue_jobs 
   WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key IN (?) AND state = 'waiting'
 ;
@@ -4087,8 +5065,19 @@ SELECT :now AS at
 ;
 
   SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id
   FROM sql_queue_jobs 
   WHERE (id IN (?)) AND claim_id = ?
+  ORDER BY id 
+;
+
+  SELECT id, cancel_requests
+  FROM sql_queue_claims 
+  WHERE id IN (?)
   ORDER BY id 
 ;
 
@@ -4106,6 +5095,11 @@ SELECT :now AS at
   SELECT id, queue, job_ids
   FROM sql_queue_claims
   WHERE queue = ?
+;
+
+  SELECT id, worker_id, attempt
+  FROM sql_queue_history
+  WHERE id IN (?)
 ;
 
   UPDATE sql_queue_claims 
@@ -4239,6 +5233,10 @@ SELECT :now AS at
 
   INSERT INTO sql_queue_jobs (queue, payload, options)
   VALUES (?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_subjects (subject, job_id, expires_at, blobs)
+  VALUES (?, ?, :now + 3600000, ?)
 ;
 
 -- jobs.enqueueKeyed
@@ -4386,17 +5384,7 @@ SELECT :now AS at
 -- jobs.extend
 
   SELECT id, cancel_requests
-  FROM old_claims
-  WHERE id IN (?) AND lease_until > 0
-;
-
-  SELECT id, cancel_requests
   FROM sql_queue_claims
-  WHERE id IN (?) AND lease_until > 0
-;
-
-  UPDATE old_claims 
-  SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND 3153600000000 THEN lease_ms ELSE 30000 END
   WHERE id IN (?) AND lease_until > 0
 ;
 
@@ -4491,6 +5479,219 @@ SELECT :now AS at
       ORDER BY run_at, group_key, priority, id
       LIMIT ?
     ) AS due_1_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_1
+  ) AS due
+  ORDER BY run_at, group_key, priority, id
+  LIMIT ?
+;
+
+  SELECT id, run_at, group_key, priority
+  FROM (
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_0_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_1_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_2_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_3_1 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 0 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_4_0 UNION ALL 
+    SELECT id, run_at, group_key, priority
+    FROM (
+      SELECT id, run_at, group_key, priority
+      FROM sql_queue_jobs 
+      WHERE queue = ? AND runnable = 1 AND run_at <= :now 
+      ORDER BY run_at, group_key, priority, id
+      LIMIT ?
+    ) AS due_4_1
   ) AS due
   ORDER BY run_at, group_key, priority, id
   LIMIT ?
@@ -4887,6 +6088,10 @@ SELECT :now AS at
   ON CONFLICT (queue) DO NOTHING
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_limits 
   WHERE queue = ? 
@@ -4993,7 +6198,7 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
--- open
+-- openStore
 
   DELETE FROM sql_queue_jobs
   WHERE id = ? AND claim_id = 0
@@ -5107,7 +6312,7 @@ SELECT :now AS at
   FROM sqlite_sequence
   WHERE name = 'sql_queue_jobs'
 ;
-SELECT 'missing_schema' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'
+SELECT 'sql_queue_schema' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'
 ;
 SELECT MAX(version) AS version FROM sql_queue_schema
 ;
@@ -5191,6 +6396,23 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   WHERE queue IN (?)
 ;
 
+-- queues.readService
+
+  SELECT id
+  FROM sql_queue_history 
+  WHERE queue = ?
+  LIMIT 1
+;
+
+  SELECT queue
+  FROM sql_queue_queues
+;
+
+  SELECT queues
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+;
+
 -- queues.subscribe
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
@@ -5199,6 +6421,10 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
   INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
   VALUES (?, 0, :now)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT queue, topic, header_filter, created_at
@@ -5239,6 +6465,14 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
   DELETE FROM sql_queue_subscriptions
   WHERE queue = ? AND topic = ?
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+-- readSchemaState
+SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
 -- schedules.declare
@@ -5296,6 +6530,10 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   WHERE name = ?
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
   FROM sql_queue_schedules 
   WHERE name = ? 
@@ -5318,6 +6556,10 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
   INSERT INTO sql_queue_jobs (queue, payload, options)
   VALUES (?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
@@ -5375,6 +6617,10 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.setPaused
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
   FROM sql_queue_schedules 
   WHERE name = ? 
@@ -5390,6 +6636,10 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   INSERT INTO sql_queue_schedules (name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, source, digest, revision, declared_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, :now)
   ON CONFLICT (name) DO NOTHING
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, :now AS at
@@ -5821,6 +7071,351 @@ SELECT :now AS at
 SELECT :now AS at
 ;
 
+-- steps.pruneSteps
+
+  DELETE FROM sql_queue_signals
+  WHERE hash = ? AND sent_at <= :now - 2592000000
+;
+
+  DELETE FROM sql_queue_steps
+  WHERE job_id = ? AND name > '' AND expires_at > 0
+;
+
+  SELECT hash
+  FROM sql_queue_signals 
+  WHERE sent_at <= :now - 2592000000
+  ORDER BY sent_at
+  LIMIT ?
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT job_id, state
+  FROM sql_queue_steps 
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT ? 
+;
+
+  UPDATE sql_queue_steps 
+  SET expires_at = :now + 3600000
+  WHERE job_id = ? AND name > ''
+;
+
+-- steps.readSteps
+
+  SELECT name, state, result, until_at
+  FROM sql_queue_steps
+  WHERE job_id = ?
+;
+SELECT :now AS at
+;
+
+-- steps.signal
+
+  INSERT INTO sql_queue_signals (hash, name, signal_key, data, sent_at)
+  VALUES (?, ?, ?, ?, :now)
+  ON CONFLICT (hash) DO NOTHING
+;
+
+  UPDATE sql_queue_signals 
+  SET data = ?, sent_at = :now, awaited = 0
+  WHERE hash = ?
+;
+
+-- steps.signals
+
+  SELECT g.hash, g.name, g.signal_key, g.sent_at,
+         CASE WHEN g.awaited = 1 OR EXISTS (
+                SELECT 1
+                FROM sql_queue_steps s 
+                WHERE s.signal_hash = g.hash
+                  AND EXISTS (SELECT 1 FROM sql_queue_jobs j  WHERE j.id = s.job_id)
+              )
+              THEN 1 ELSE 0 END AS awaited
+  FROM sql_queue_signals g 
+  WHERE 1 = 1
+  ORDER BY g.sent_at DESC, g.hash DESC
+  LIMIT ?
+;
+
+-- steps.startSleep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps 
+  WHERE job_id = ? AND name = ? 
+;
+
+-- steps.transactStep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+-- steps.waitForSignal
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT data, awaited
+  FROM sql_queue_signals
+  WHERE hash = ?
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps 
+  WHERE job_id = ? AND name = ? 
+;
+
+-- steps.wakeMissed
+
+  SELECT s.signal_hash, s.job_id, s.name, s.until_at,
+         CASE WHEN EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash)
+               AND EXISTS (
+                 SELECT 1
+                 FROM sql_queue_jobs j 
+                 WHERE j.id = s.job_id AND j.state = 'scheduled' AND j.run_at = s.until_at
+               )
+              THEN 1 ELSE 0 END AS is_missed
+  FROM sql_queue_steps s 
+  WHERE s.signal_hash >= ?
+    AND (s.signal_hash > ? OR s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+  ORDER BY s.signal_hash, s.job_id, s.name
+  LIMIT ?
+;
+
+-- steps.wakeWaiting
+
+  SELECT id, queue, name, attempt, run_at
+  FROM sql_queue_jobs 
+  WHERE (id IN (?)) AND state = 'scheduled' AND claim_id = 0
+  ORDER BY id 
+;
+
+  SELECT s.signal_hash, s.job_id, s.name, s.until_at
+  FROM sql_queue_steps s 
+  WHERE s.signal_hash = ? AND (s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+    AND EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash)
+  ORDER BY s.job_id, s.name
+  LIMIT ?
+;
+
+-- steps.writeStep
+
+  INSERT INTO sql_queue_steps (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (?, ?, ?, ?, COALESCE(?, :now + ?), ?, ?, :now + 3600000)
+;
+
+  SELECT id, queue, name, options
+  FROM sql_queue_jobs 
+  WHERE id = ? AND claim_id = ? 
+;
+
+  SELECT name, state, result, until_at, :now AS at
+  FROM sql_queue_steps 
+  WHERE job_id = ? AND name = ? 
+;
+
+-- subjects.count
+
+  SELECT job_id AS id, blobs
+  FROM sql_queue_subjects 
+  WHERE subject = ? AND job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+-- subjects.erase
+
+  DELETE FROM sql_queue_jobs
+  WHERE (id IN (?)) AND claim_id = 0
+;
+
+  DELETE FROM sql_queue_logs
+  WHERE job_id = ? AND number >= 1 AND logged_at > 0
+;
+
+  DELETE FROM sql_queue_progress
+  WHERE job_id IN (?) AND updated_at > 0
+;
+
+  DELETE FROM sql_queue_signals
+  WHERE hash = ? AND sent_at > 0
+;
+
+  DELETE FROM sql_queue_steps
+  WHERE job_id = ? AND name > '' AND expires_at > 0
+;
+
+  DELETE FROM sql_queue_subjects
+  WHERE subject = ? AND job_id = ? AND expires_at > 0
+;
+
+  REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
+         finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
+;
+
+  SELECT id
+  FROM sql_queue_events
+  WHERE job_id IN (?) AND (result IS NOT NULL OR error IS NOT NULL)
+;
+
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND claim_id = 0
+  ORDER BY id 
+;
+
+  SELECT id, options,
+    CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND claim_id = 0
+  ORDER BY id 
+;
+
+  SELECT id, options,
+    CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload,
+    CASE WHEN SUBSTR(result, 1, 28) = ? THEN result END AS result
+  FROM sql_queue_history 
+  WHERE id IN (?)
+  ORDER BY id 
+;
+
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
+  SELECT job_id AS id, blobs
+  FROM sql_queue_subjects 
+  WHERE subject = ? AND job_id > ?
+  ORDER BY job_id
+  LIMIT ?
+;
+
+  SELECT job_id, needs
+  FROM sql_queue_edges 
+  WHERE needs IN (?)
+;
+
+  SELECT signal_hash AS hash
+  FROM sql_queue_steps
+  WHERE job_id IN (?) AND signal_hash IS NOT NULL
+;
+
+  UPDATE sql_queue_edges 
+  SET result = NULL, error = NULL
+  WHERE job_id = ? AND needs = ?
+;
+
+  UPDATE sql_queue_edges 
+  SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
+  WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_history 
+  SET payload = 'null', headers = NULL, result = NULL, error = NULL, options = ?
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
+  SET payload = 'null', headers = NULL, error = NULL, options = ?
+  WHERE id = ? AND claim_id = 0
+;
+
+-- subjects.eraseSignals
+
+  DELETE FROM sql_queue_signals
+  WHERE hash = ? AND sent_at > 0
+;
+
+  SELECT hash
+  FROM sql_queue_signals
+  WHERE signal_key = ?
+;
+
+-- subjects.prune
+
+  DELETE FROM sql_queue_subjects
+  WHERE subject = ? AND job_id = ? AND expires_at <= :now
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges 
+  WHERE job_id IN (?) AND fan_out > 0
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+;
+
+  SELECT job_id AS id
+  FROM sql_queue_progress 
+  WHERE job_id IN (?)
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps 
+  WHERE job_id IN (?)
+  GROUP BY job_id
+;
+
+  SELECT subject, job_id, blobs
+  FROM sql_queue_subjects 
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT ?
+;
+
+  UPDATE sql_queue_subjects 
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ?
+;
+
+  UPDATE sql_queue_subjects 
+  SET expires_at = ?
+  WHERE subject = ? AND job_id = ?
+;
+
 -- waits.deleteOutcomes
 
   DELETE FROM sql_queue_history
@@ -5868,6 +7463,14 @@ SELECT :now AS at
 
   REPLACE INTO sql_queue_waits (waiter, job_id, expires_at)
   VALUES (?, ?, :now + ?)
+;
+
+-- waits.removedOf
+
+  SELECT job_id
+  FROM sql_queue_waits 
+  WHERE waiter = ? AND job_id IN (?) AND expires_at = 1
+  LIMIT ?
 ;
 
 -- waits.unregister
@@ -5927,4 +7530,11 @@ SELECT :now AS at
   SELECT queue
   FROM sql_queue_queues
   WHERE queue IN (?)
+;
+
+-- workers.setQueues
+
+  UPDATE sql_queue_workers 
+  SET queues = ?
+  WHERE id = ?
 ;

@@ -70,7 +70,9 @@ describe('the published package', () => {
       const mapped = await node(name, program, '--enable-source-maps');
 
       expect(plain).toMatch(/at (?:Object\.)?aesGcm \(.*nestjs-sql-queue\/dist\/\w+\.c?js:\d+:\d+\)/);
-      const [, file, line] = /at (?:Object\.)?aesGcm \(.*\/nestjs-sql-queue\/(lib\/\S+\/aes-gcm\.ts):(\d+)/.exec(mapped)!;
+      const [, file, line] = /at (?:Object\.)?aesGcm \(.*\/nestjs-sql-queue\/(lib\/\S+\/aes-gcm\.ts):(\d+)/.exec(
+        mapped,
+      )!;
       const source = (await readFile(join(root, file!), 'utf8')).split('\n');
       expect(source[Number(line) - 1]).toContain('InvalidOptionsError.throwIfAny');
     },
