@@ -9,15 +9,20 @@ import type { ResolvedQueueOptions } from './queue-options.js';
 // Enough for trace context. Larger values belong in the payload.
 const MAX_HEADER_BYTES = 16_384;
 
-/** Returns a promise only if the queue has a schema, which may be asynchronous, or if a codec returns one. */
+/**
+ * Returns a promise only if the queue has a schema, which may be asynchronous, or if a codec returns one.
+ *
+ * @param also options that the caller has taken out, so that a misspelt name finds them
+ */
 export function buildJob(
   queue: string,
   payload: unknown,
   options: EnqueueOptions | undefined,
   optionsFor: (queue: string) => ResolvedQueueOptions,
+  also?: readonly string[],
 ): NewJob | Promise<NewJob> {
   checkQueueName(queue);
-  const given = resolveEnqueueOptions(queue, options);
+  const given = resolveEnqueueOptions(queue, options, also);
   const { name, runAtMs, attempts, overrides, key, group, subject } = given;
   const queueOptions = optionsFor(queue);
   if (group !== undefined) requireGroups(queue, queueOptions, key);

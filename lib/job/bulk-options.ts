@@ -1,9 +1,12 @@
+import { InvalidOptionsError } from './errors.js';
 import {
   abortSignal,
-  checkAndResolve,
   flag,
   func,
   option,
+  optionProblems,
+  requireOptions,
+  resolveOptions,
   whole,
   type Resolved,
   type SchemaOf,
@@ -31,5 +34,9 @@ export const BULK_OPTIONS = {
 } satisfies SchemaOf<BulkOptions>;
 
 export function resolveBulk(where: string, given: BulkOptions): ResolvedBulk {
-  return checkAndResolve(where, BULK_OPTIONS, given);
+  InvalidOptionsError.throwIfAny(
+    where,
+    optionProblems(BULK_OPTIONS, requireOptions(where, given), { also: ['manager'] }),
+  );
+  return resolveOptions(BULK_OPTIONS, given);
 }

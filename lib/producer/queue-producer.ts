@@ -63,7 +63,7 @@ export class QueueProducer {
   ): Promise<EnqueuedJob> {
     const { manager = this.#manager, ...options } = requireOptions('Cannot enqueue', given);
     const own = Object.keys(options).length > 0 ? options : undefined;
-    const job = await buildJob(queue, payload, own, this.#parts.optionsFor);
+    const job = await buildJob(queue, payload, own, this.#parts.optionsFor, ['manager']);
     const [enqueued] = await this.#inserter.insert('enqueue', [job], manager);
     return enqueued!;
   }

@@ -253,6 +253,11 @@ const HANDLERS: Mistake[] = [
 
 const ENQUEUE: Mistake[] = (
   [
+    [
+      'a misspelt manager',
+      { manger: {} },
+      'Cannot enqueue into "mail": unknown option "manger", did you mean "manager"?',
+    ],
     ['a misspelt option', { dely: '1m' }, 'Cannot enqueue into "mail": unknown option "dely", did you mean "delay"?'],
     [
       'a negative delay',
