@@ -5,6 +5,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { rollup } from 'rollup';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -136,6 +137,51 @@ describe('the published package', () => {
     );
 
     expect(printed).toBe('1,true,true,true');
+  });
+
+  it('runs jobs from a bundle of CommonJS, in which import.meta.url is undefined, and refuses a thread there', async () => {
+    const application = join(project, 'bundled.mjs');
+    await writeFile(
+      application,
+      `import 'reflect-metadata';
+       import { NestFactory } from '@nestjs/core';
+       import { QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+       class Handlers { double(job) { return 2 * job.payload; } }
+       QueueProcessor('q')(Handlers.prototype, 'double', Object.getOwnPropertyDescriptor(Handlers.prototype, 'double'));
+       const start = (database, worker) => {
+         const queue = SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database }, worker });
+         const application = { module: class {}, imports: [queue], providers: [Handlers] };
+         return NestFactory.createApplicationContext(application, { logger: false, abortOnError: false });
+       };
+       async function main() {
+         const app = await start(':memory:', {});
+         console.log(await app.get(QueueProducer).request('q', 21));
+         await app.close();
+         await start(process.argv[2], { heartbeat: 'thread' }).catch((error) => console.log(error.message));
+       }
+       void main();`,
+    );
+    const bundle = await rollup({
+      input: application,
+      external: (id) => !/^nestjs-sql-queue$|^[./]/.test(id),
+      onwarn: () => undefined,
+      plugins: [
+        {
+          name: 'like other bundlers',
+          resolveId: (id) => (id === 'nestjs-sql-queue' ? join(dist(), 'index.js') : null),
+          resolveImportMeta: () => 'undefined',
+        },
+      ],
+    });
+    await bundle.write({ file: join(project, 'bundled.cjs'), format: 'cjs', inlineDynamicImports: true });
+    await bundle.close();
+
+    const { stdout } = await run(process.execPath, [join(project, 'bundled.cjs'), join(folder, 'bundled.sqlite')], {
+      cwd: project,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+
+    expect(stdout).toMatch(/^42\n.*expected for heartbeat 'thread' the file heartbeat-program\.js/);
   });
 
   it.each(['module', 'commonjs'])('has types for a strict project of type %s', async (type) => {
