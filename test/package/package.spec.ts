@@ -361,7 +361,7 @@ describe('the published package', () => {
     for (const file of files) {
       const text = await readFile(join(dist(), file), 'utf8');
       const statements =
-        /\bfrom '([^'.][^']*)';$|^import '([^'.][^']*)';$|\bimport\('([^'.][^']*)'\)|\brequire\('([^'.][^']*)'\)/gm;
+        /\bfrom '([^'.][^']*)';$|^import '([^'.][^']*)';$|\bimport\('([^'.][^']*)'\)|(?<!\.)\brequire\('([^'.][^']*)'\)/gm;
       for (const [, ...specifiers] of text.matchAll(statements)) imported.add(packageOf(specifiers.find(Boolean)!));
     }
 
