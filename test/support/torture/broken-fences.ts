@@ -72,6 +72,13 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     find: { 'lib/store/features/groups/turn.ts': ['Math.max(0, concurrency - active)'] },
     replace: 'concurrency',
   },
+  'a group stays blocked when its jobs end': {
+    find: {
+      'lib/store/ends/complete-jobs.ts': ['...wakeGroups(completions), '],
+      'lib/store/features/groups/join-groups.ts': [`(state = 'blocked' AND turn <= :now) OR `],
+    },
+    replace: '',
+  },
   'a step is not stored in the transaction of its work': {
     find: {
       'lib/store/features/steps/sql-step-store.ts': [

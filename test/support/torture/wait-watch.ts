@@ -19,13 +19,17 @@ const CAN_RUN = `
         ))
   ORDER BY priority, id`;
 
-// The jobs that have the places of a group or of the limited queue. A job keeps the place of its group until its next attempt.
+// The jobs that have the places of a group or of the limited queue. A job that has run keeps the place of its group until its
+// next attempt, also while it waits for a signal, which takes back the number of its first attempt.
 const HOLDERS = `
-  SELECT queue, group_key, COUNT(*) AS jobs, GROUP_CONCAT(id ORDER BY id) AS ids
-  FROM sql_queue_jobs
-  WHERE (queue = '${LIMITED_QUEUE}' AND state = 'active')
-     OR (queue = '${GROUPED_QUEUE}' AND (state = 'active' OR (state = 'scheduled' AND attempt > 0)))
-  GROUP BY queue, group_key`;
+  SELECT j.queue, j.group_key, COUNT(*) AS jobs, GROUP_CONCAT(j.id ORDER BY j.id) AS ids
+  FROM sql_queue_jobs j
+  LEFT JOIN sql_queue_groups g ON g.queue = j.queue AND g.group_key = j.group_key
+  WHERE (j.queue = '${LIMITED_QUEUE}' AND j.state = 'active')
+     OR (j.queue = '${GROUPED_QUEUE}' AND j.state = 'active')
+     OR (j.queue = '${GROUPED_QUEUE}' AND j.state = 'scheduled'
+         AND (j.attempt > 0 OR JSON_CONTAINS(g.active_ids, CAST(j.id AS CHAR))))
+  GROUP BY j.queue, j.group_key`;
 
 interface Wait {
   /** The beginning of the time in which no other job had its place. */
