@@ -18,7 +18,7 @@ export function readLockingStatements(server: string): RegExp[] {
   const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/sqlite|single-statement|migrations|core.statement/.test(file) &&
+      !/sqlite|single-statement|migrations|core.(statement|words)|mysql.mysql\.ts/.test(file) &&
       (server === 'mariadb' || !file.endsWith('lock-waiting-only.ts')),
   );
   const sources = files.map((file) => readFileSync(join(STORE, file), 'utf8'));
@@ -47,7 +47,7 @@ function toPattern(template: string): RegExp {
     .replaceAll('{${lock}}', `{lock}${GAP}`)
     .replace(/\$\{[^}]*\}/g, GAP)
     .replace(/\{[^{}]*\0[^{}]*\}/g, GAP);
-  const source = expand(withGaps, tableNames(), mysql.words)
+  const source = expand(withGaps, { ...tableNames(), archive: 'sql_queue_archive' }, mysql.words)
     .trim()
     .split(/\s+/)
     .join(' ')
