@@ -19,7 +19,7 @@ const SENTENCES: Sentences = {
   malformed: ({ column, problem }) =>
     `Column ${column} of its row is malformed: ${problem}. The worker that claims it makes it dead.`,
   expired: ({ since }, { nowMs }) =>
-    `Its \`expiresIn\` has passed at ${whenOf(since, nowMs)} without a start: the next claim cancels it.`,
+    `Its \`expiresIn\` passed at ${whenOf(since, nowMs)} without a start: the next claim cancels it.`,
   'no-worker': (reason, { job }) => describeNoWorker(reason, job.queue),
   'no-handler': (_, { job: { queue, name } }) =>
     `This process has no handler for jobs named "${name}" of queue "${queue}", and puts them off for other processes. Add ` +
