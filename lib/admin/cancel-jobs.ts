@@ -28,7 +28,7 @@ export async function cancelJobs(
     const own = within(parts, manager);
     return own.audit.record({ verb: 'cancel', which }, (changes) => cancelOne(own, which, changes));
   }
-  const bulk = resolveBulk('Cannot cancel', options);
+  const bulk = resolveBulk('Cannot cancel', options, ['manager']);
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
   const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
   return own.audit.record(callOf('cancel', which, options), (changes) =>

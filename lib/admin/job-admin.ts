@@ -191,7 +191,7 @@ export abstract class JobAdmin {
    */
   async remove(which: JobSelection, given: JobChangeOptions = {}): Promise<number> {
     const { manager, ...options } = requireOptions('Cannot remove', given);
-    const bulk = resolveBulk('Cannot remove', options);
+    const bulk = resolveBulk('Cannot remove', options, ['manager']);
     const parts = partsForJobs(this.#parts, 'Cannot remove', which, bulk, manager);
     const { store, audit, waitNotifier, flowSettler } = parts;
     const states = JOB_STATES.filter((state) => state !== 'active');

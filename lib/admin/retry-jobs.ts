@@ -50,7 +50,7 @@ export async function retryJobs(
 
 export async function promoteJobs(parts: AdminParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
   const { manager, ...options } = requireOptions('Cannot promote', given);
-  const bulk = resolveBulk('Cannot promote', options);
+  const bulk = resolveBulk('Cannot promote', options, ['manager']);
   const states = ['scheduled'] as const;
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
   const own = partsForJobs(parts, 'Cannot promote', which, bulk, manager);

@@ -33,10 +33,8 @@ export const BULK_OPTIONS = {
   signal: option(abortSignal),
 } satisfies SchemaOf<BulkOptions>;
 
-export function resolveBulk(where: string, given: BulkOptions): ResolvedBulk {
-  InvalidOptionsError.throwIfAny(
-    where,
-    optionProblems(BULK_OPTIONS, requireOptions(where, given), { also: ['manager'] }),
-  );
+/** @param also options that the caller has taken out, so that a misspelt name finds them */
+export function resolveBulk(where: string, given: BulkOptions, also?: readonly string[]): ResolvedBulk {
+  InvalidOptionsError.throwIfAny(where, optionProblems(BULK_OPTIONS, requireOptions(where, given), { also }));
   return resolveOptions(BULK_OPTIONS, given);
 }
