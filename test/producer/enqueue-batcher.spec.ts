@@ -152,12 +152,18 @@ describeEngines(
   'calls of enqueue() on a server',
   (setup) => {
     it('share one or two statements and commits if they are concurrent', async () => {
-      const { world, sent, producer } = await recorded(await setup());
+      // The first check for listeners commits a transaction of its own.
+      const storing = new Set<unknown>();
+      let commits = 0;
+      const { world, sent, producer } = await recorded(await setup(), async (sql, _ask, connection) => {
+        if (isInsert(sql)) storing.add(connection);
+        else if (sql.startsWith('COMMIT') && storing.delete(connection)) commits++;
+      });
 
       await Promise.all(numbers(50).map((n) => producer.enqueue('q', n)));
 
       expect(sent.filter(isInsert).length).toBeLessThanOrEqual(2);
-      expect(sent.filter((sql) => sql.startsWith('COMMIT')).length).toBeLessThanOrEqual(2);
+      expect([1, 2]).toContain(commits);
       expect(await stored(world)).toHaveLength(50);
     });
 
