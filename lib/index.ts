@@ -17,11 +17,11 @@ export type { SnoozeOptions } from './consumer/snooze-options.js';
 export type { AssignmentTransaction } from './consumer/transaction-option.js';
 export type { CodeScheduleOptions, NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
 export type { ByteSize } from './common/byte-size.js';
-export { aesGcm, type AesGcmOptions, type AesKey } from './job/codec/aes-gcm.js';
+export { aesGcm, type AesGcmOptions, type AesKey } from './extras/codecs/aes-gcm.js';
 export type { BlobCallOptions, BlobOptions, BlobPutOptions, BlobStore } from './job/codec/blob-options.js';
-export { fileBlobs, type FileBlobsOptions } from './job/codec/file-blobs.js';
+export { fileBlobs, type FileBlobsOptions } from './extras/codecs/file-blobs.js';
 export type { CodecOption } from './job/codec/codec-options.js';
-export { compress, type CompressOptions } from './job/codec/compress.js';
+export { compress, type CompressOptions } from './extras/codecs/compress.js';
 export {
   isEnvelope,
   readEnvelope,

@@ -38,8 +38,8 @@ const { values } = parseArgs({
 // The package does not export these. In the repository the modules find its packages.
 const internals = resolve(import.meta.dirname, '../build/lists');
 await compileCode(internals);
-const { CallOptions } = await import(join(internals, 'cli/command.js'));
-const { COMMANDS } = await import(join(internals, 'cli/commands.js'));
+const { CallOptions } = await import(join(internals, 'extras/cli/command.js'));
+const { COMMANDS } = await import(join(internals, 'extras/cli/commands.js'));
 const { cursorOf } = await import(join(internals, 'job/page-options.js'));
 const { getEngineToken } = await import(join(internals, 'nest/tokens.js'));
 

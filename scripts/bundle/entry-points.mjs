@@ -3,15 +3,15 @@
 /** What `nestjs-sql-queue` (index) and `nestjs-sql-queue/<name>` load. */
 export const ENTRY_POINTS = {
   index: 'index.ts',
-  testing: 'testing/index.ts',
-  prometheus: 'prometheus/index.ts',
-  terminus: 'terminus/index.ts',
-  otel: 'otel/index.ts',
-  board: 'board/index.ts',
-  'bull-board': 'bull-board/index.ts',
+  testing: 'extras/testing/index.ts',
+  prometheus: 'extras/prometheus/index.ts',
+  terminus: 'extras/terminus/index.ts',
+  otel: 'extras/otel/index.ts',
+  board: 'extras/board/index.ts',
+  'bull-board': 'extras/bull-board/index.ts',
 };
 
-export const COMMAND_LINE = { cli: 'cli/main.ts' };
+export const COMMAND_LINE = { cli: 'extras/cli/main.ts' };
 
 /** Threads load little, so their programs share no code with the entry points. */
 export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-program.ts' };
@@ -20,7 +20,7 @@ export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-progra
  * The code of the main entry point in parts. A module belongs to the first part whose file imports it, directly or not. The
  * command line prints its help with `base` alone, and runs its commands without `queue`, which needs Nest.
  */
-export const PARTS = { base: COMMAND_LINE.cli, engine: 'cli/commands.ts', queue: ENTRY_POINTS.index };
+export const PARTS = { base: COMMAND_LINE.cli, engine: 'extras/cli/commands.ts', queue: ENTRY_POINTS.index };
 
 /** The folder of the page that browsers load, and its script. */
-export const PAGE = { folder: 'board/page', script: 'app.js' };
+export const PAGE = { folder: 'extras/board/page', script: 'app.js' };

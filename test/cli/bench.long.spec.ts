@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { vi } from 'vitest';
-import { bench } from '../../lib/cli/commands/bench.js';
+import { bench } from '../../lib/extras/cli/commands/bench.js';
 import { describeServers, freshDatabase, type TestDatabase } from '../support/servers.js';
 
 const MEASUREMENTS = [

@@ -6,7 +6,7 @@ import { hostname, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { run } from '../../lib/cli/run.js';
+import { run } from '../../lib/extras/cli/run.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { account } from '../support/accounts.js';
 import { installLibrary } from '../support/built-library.js';

@@ -1,4 +1,4 @@
-import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
+import { aesGcm } from '../../lib/extras/codecs/aes-gcm.js';
 import { ContentCodec } from '../../lib/job/codec/content-codec.js';
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import { signalHash } from '../../lib/job/signal.js';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { OTHER, SeriesLimit } from '../../lib/prometheus/series-limit.js';
-import { registerEngineMetrics, registerQueueMetrics } from '../../lib/prometheus/register-queue-metrics.js';
-import type { QueueMetricsOptions } from '../../lib/prometheus/metrics-options.js';
+import { OTHER, SeriesLimit } from '../../lib/extras/prometheus/series-limit.js';
+import { registerEngineMetrics, registerQueueMetrics } from '../../lib/extras/prometheus/register-queue-metrics.js';
+import type { QueueMetricsOptions } from '../../lib/extras/prometheus/metrics-options.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';
 

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
-import { registerEngineMetrics } from '../../lib/prometheus/register-queue-metrics.js';
+import { registerEngineMetrics } from '../../lib/extras/prometheus/register-queue-metrics.js';
 import { describeEngines, plainJobs, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 

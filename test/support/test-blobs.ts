@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileBlobs } from '../../lib/job/codec/file-blobs.js';
+import { fileBlobs } from '../../lib/extras/codecs/file-blobs.js';
 import type { BlobStore } from '../../lib/job/codec/blob-options.js';
 
 /** A real blob store in a folder of its own, which a test can take away. */

@@ -1,10 +1,10 @@
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
+import { aesGcm } from '../../lib/extras/codecs/aes-gcm.js';
 import type { BlobOptions, BlobStore } from '../../lib/job/codec/blob-options.js';
 import { Blobs } from '../../lib/job/codec/blobs.js';
 import { ContentCodec } from '../../lib/job/codec/content-codec.js';
-import { fileBlobs } from '../../lib/job/codec/file-blobs.js';
+import { fileBlobs } from '../../lib/extras/codecs/file-blobs.js';
 import { toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { QueueSettings } from '../../lib/engine/queue-settings.js';
 import { ENGINE_OPTIONS } from '../../lib/engine/engine-options.js';

@@ -1,4 +1,4 @@
-import { knownError, notFound } from '../../lib/dashboard/error-status.js';
+import { knownError, notFound } from '../../lib/extras/dashboard/error-status.js';
 import {
   DuplicateKeyError,
   InvalidOptionsError,

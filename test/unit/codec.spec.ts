@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { aesGcm, type AesGcmOptions } from '../../lib/job/codec/aes-gcm.js';
-import { compress } from '../../lib/job/codec/compress.js';
+import { aesGcm, type AesGcmOptions } from '../../lib/extras/codecs/aes-gcm.js';
+import { compress } from '../../lib/extras/codecs/compress.js';
 import { ContentCodec, decodeWith } from '../../lib/job/codec/content-codec.js';
 import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { ContentUnavailableError } from '../../lib/job/errors.js';

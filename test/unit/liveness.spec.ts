@@ -1,4 +1,4 @@
-import { liveness } from '../../lib/terminus/liveness.js';
+import { liveness } from '../../lib/extras/terminus/liveness.js';
 import type { RunnerHealth } from '../../lib/worker/runner-health.js';
 
 const NOW = Date.UTC(2030, 0, 1);

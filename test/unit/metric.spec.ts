@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { Counter, Histogram } from '../../lib/prometheus/metric.js';
+import { Counter, Histogram } from '../../lib/extras/prometheus/metric.js';
 
 describe('a histogram', () => {
   it('counts a value in each bucket whose bound it does not exceed', async () => {

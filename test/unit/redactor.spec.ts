@@ -1,4 +1,4 @@
-import { MASK, Redactor } from '../../lib/dashboard/redactor.js';
+import { MASK, Redactor } from '../../lib/extras/dashboard/redactor.js';
 
 const context = { queue: 'email', name: 'default', what: 'error' } as const;
 

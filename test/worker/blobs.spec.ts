@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
-import { fileBlobs } from '../../lib/job/codec/file-blobs.js';
-import { compress } from '../../lib/job/codec/compress.js';
+import { aesGcm } from '../../lib/extras/codecs/aes-gcm.js';
+import { fileBlobs } from '../../lib/extras/codecs/file-blobs.js';
+import { compress } from '../../lib/extras/codecs/compress.js';
 import { QueueSettings } from '../../lib/engine/queue-settings.js';
 import { buildSchedule } from '../../lib/schedules/build-schedule.js';
 import { systemClock } from '../../lib/common/clock.js';

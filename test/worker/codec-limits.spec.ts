@@ -1,4 +1,4 @@
-import { compress } from '../../lib/job/codec/compress.js';
+import { compress } from '../../lib/extras/codecs/compress.js';
 import { readEnvelope, toEnvelope, type CodecContent, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines } from '../support/engines.js';

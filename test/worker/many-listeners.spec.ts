@@ -2,7 +2,7 @@ import { getMaxListeners, setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { BlobStore } from '../../lib/job/codec/blob-options.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
-import { createJobContext } from '../../lib/testing/create-job-context.js';
+import { createJobContext } from '../../lib/extras/testing/create-job-context.js';
 import { describeEngines, plainJobs } from '../support/engines.js';
 import { blobsFor } from '../support/test-blobs.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
-import { compress } from '../../lib/job/codec/compress.js';
+import { aesGcm } from '../../lib/extras/codecs/aes-gcm.js';
+import { compress } from '../../lib/extras/codecs/compress.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
 import { columnsWith } from '../support/stored-text.js';
 

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { fileBlobs } from '../../../lib/job/codec/file-blobs.js';
+import { fileBlobs } from '../../../lib/extras/codecs/file-blobs.js';
 import { openEngine } from '../../support/engine.js';
 
 const { connection, folder, killAt } = JSON.parse(process.argv[2]!) as {

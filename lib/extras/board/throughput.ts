@@ -1,0 +1,57 @@
+import type { QueueAdmin } from '../../admin/queue-admin.js';
+import type { Clock } from '../../common/clock.js';
+
+const MAX_AGE_MS = 60_000;
+const MAX_QUEUES = 200;
+const MINUTES = 60;
+
+interface QueueThroughput {
+  readonly queue: string;
+  /** Completed attempts of each of the last 60 minutes, oldest first. */
+  readonly completed: readonly number[];
+  readonly failed: readonly number[];
+}
+
+/** The attempts of all queues in the last hour. Read at most once a minute, for all viewers of this process. */
+export class Throughput {
+  #read: { readonly atMs: number; readonly result: Promise<QueueThroughput[]> } | undefined;
+
+  constructor(
+    private readonly admin: Pick<QueueAdmin, 'queues' | 'history'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
+  ) {}
+
+  /** At most the first 200 queues. */
+  lastHour(): Promise<QueueThroughput[]> {
+    const now = this.clock.monotonic();
+    if (!this.#read || now - this.#read.atMs > MAX_AGE_MS) {
+      const result = this.#readAll();
+      this.#read = { atMs: now, result };
+      // A failure is not kept.
+      result.catch(() => (this.#read = undefined));
+    }
+    return this.#read.result;
+  }
+
+  async #readAll(): Promise<QueueThroughput[]> {
+    const queues = (await this.admin.queues()).slice(0, MAX_QUEUES);
+    const all: QueueThroughput[] = [];
+    // One after the other, because the connections belong to the application.
+    for (const { queue } of queues) all.push(await this.#readOne(queue));
+    return all;
+  }
+
+  async #readOne(queue: string): Promise<QueueThroughput> {
+    const points = await this.admin.history(queue, { step: 'minute' });
+    const lastMinute = Math.floor(this.clock.now().getTime() / 60_000);
+    const completed = Array.from({ length: MINUTES }, () => 0);
+    const failed = Array.from({ length: MINUTES }, () => 0);
+    for (const point of points) {
+      const index = MINUTES - 1 - (lastMinute - Math.floor(point.at.getTime() / 60_000));
+      if (point.step !== 'minute' || index < 0 || index >= MINUTES) continue;
+      completed[index] = point.completed;
+      failed[index] = point.failed;
+    }
+    return { queue, completed, failed };
+  }
+}

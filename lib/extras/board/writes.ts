@@ -1,0 +1,113 @@
+import { InvalidOptionsError } from '../../job/errors.js';
+import { expected, isOptions } from '../../job/expectation.js';
+import type { ReplayOptions } from '../../job/replay-options.js';
+import type { BoardAction, BoardCall } from './board-call.js';
+import { notFound, Refusal } from '../dashboard/error-status.js';
+import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
+import type { BoardWriteVerb } from './board-verbs.js';
+import { bulkOptions, selectJobs } from './bulk-actions.js';
+import { hasMask } from '../dashboard/redactor.js';
+
+/** The writes of the board by their verb. Each checks the right for the queue that it changes. */
+export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
+  pause: (call) => setPaused(call, 'pause'),
+  resume: (call) => setPaused(call, 'resume'),
+  limit: async (call) => done(await call.admin.limit(await queueFor(call, 'limit'), call.input.raw('change') as null)),
+  configure: async ({ admin, access, input }) => {
+    const [queue, settings] = [input.required('queue'), input.raw('settings')];
+    for (const verb of verbsOf(settings)) await access.require(verb, queue);
+    return done(await admin.configure(queue, settings as null));
+  },
+  'pause-group': async (call) => done(await (await groupOf(call, 'pause-group')).pause()),
+  'resume-group': async (call) => done(await (await groupOf(call, 'resume-group')).resume()),
+  'limit-group': async (call) =>
+    done(await (await groupOf(call, 'limit-group')).limit(call.input.raw('change') as null)),
+  retry: retryJobs,
+  cancel: async (call) => changed(await call.admin.cancel(await selectJobs(call, 'cancel'), bulkOptions(call.input))),
+  promote: async (call) =>
+    changed(await call.admin.promote(await selectJobs(call, 'promote'), bulkOptions(call.input))),
+  remove: async (call) => changed(await call.admin.remove(await selectJobs(call, 'remove'), bulkOptions(call.input))),
+  release: async (call) => oneChanged(await call.admin.release((await jobFor(call, 'release')).id)),
+  reschedule: async (call) => {
+    const { admin, input } = call;
+    const until = input.has('runAt') ? input.date('runAt') : input.raw('delay');
+    return oneChanged(await admin.reschedule((await jobFor(call, 'reschedule')).id, until as Date));
+  },
+  reprioritise: async (call) =>
+    oneChanged(await call.admin.reprioritise((await jobFor(call, 'reprioritise')).id, call.input.number('priority')!)),
+  update: async (call) => {
+    const payload = newPayload(call.input.raw('payload'));
+    return oneChanged(await call.admin.update((await jobFor(call, 'update')).id, { payload }));
+  },
+  duplicate: async (call) => {
+    const job = await jobFor(call, 'duplicate');
+    const id = await call.admin.duplicate(job.id);
+    if (id === null) throw notFound(`Job ${job.id}`);
+    return { id };
+  },
+  'cancel-flow': async (call) => changed(await call.admin.cancelFlow((await flowFor(call, 'cancel-flow')).id)),
+  'retry-flow': async (call) => changed(await call.admin.retryFlow((await flowFor(call, 'retry-flow')).id)),
+  'pause-schedule': async (call) => done(await call.schedules.pause((await scheduleFor(call, 'pause-schedule')).name)),
+  'resume-schedule': async (call) =>
+    done(await call.schedules.resume((await scheduleFor(call, 'resume-schedule')).name)),
+  'run-schedule': async (call) => ({ id: await call.schedules.runNow((await scheduleFor(call, 'run-schedule')).name) }),
+};
+
+const done = (_result: void) => ({});
+const changed = (count: number) => ({ changed: count });
+const oneChanged = (isChanged: boolean) => ({ changed: isChanged ? 1 : 0 });
+
+/** One queue, or all queues that the caller may change. */
+async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'resume'): Promise<object> {
+  const queue = input.text('queue');
+  if (queue !== undefined) {
+    await access.require(verb, queue);
+    await admin[verb](queue);
+    return changed(1);
+  }
+  InvalidOptionsError.throwIfAny('Invalid request', [
+    expected(input.raw('all') === true, 'queue, or all: true', input.raw('all')),
+  ]);
+  const queues = await access.filter(await admin.queues(), verb);
+  if (queues.length === 0) throw new Refusal(`No right to ${verb} any queue.`, 403, 'FORBIDDEN');
+  for (const one of queues) await admin[verb](one.queue);
+  return changed(queues.length);
+}
+
+async function retryJobs(call: BoardCall): Promise<object> {
+  const { admin, access, input } = call;
+  const [rate, to] = [input.text('rate'), input.text('to')];
+  const selection = await selectJobs(call, 'retry');
+  if (to !== undefined) await access.require('retry', to);
+  const options: ReplayOptions = {
+    ...bulkOptions(input),
+    ...(rate !== undefined && { rate: rate as '1/s' }),
+    ...(to !== undefined && { to }),
+    ...(input.has('completed') && { completed: input.raw('completed') as boolean }),
+  };
+  return changed(await admin.retry(selection, options));
+}
+
+async function groupOf(call: BoardCall, verb: BoardWriteVerb) {
+  const queue = await queueFor(call, verb);
+  return call.admin.group(queue, call.input.required('group'));
+}
+
+/** Settings can do the same as other verbs, so they need the same rights. Null ends a pause and all limits. */
+function verbsOf(settings: unknown): BoardWriteVerb[] {
+  if (!isOptions(settings)) return ['configure', 'resume', 'limit'];
+  return [
+    'configure',
+    ...('paused' in settings ? (['pause', 'resume'] as const) : []),
+    ...('maxRunning' in settings || 'rate' in settings ? (['limit'] as const) : []),
+  ];
+}
+
+/** The page shows masks in place of secrets. They must not overwrite the secrets. */
+function newPayload(payload: unknown): unknown {
+  InvalidOptionsError.throwIfAny('Cannot update', [
+    expected(payload !== undefined, 'a payload', payload),
+    expected(!hasMask(payload), 'the new payload to have values in place of ••••', 'hidden values'),
+  ]);
+  return payload;
+}

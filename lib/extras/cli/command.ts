@@ -1,0 +1,80 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { Engine } from '../../engine/engine.js';
+import type { Target } from './connect.js';
+import { UsageError } from './errors.js';
+import type { Output } from './output.js';
+import type { Terminal } from './terminal.js';
+
+/** The options of a call, as they were written: texts, flags, and lists of texts. */
+export class CallOptions {
+  constructor(private readonly values: Readonly<Record<string, unknown>>) {}
+
+  text(name: string): string | undefined {
+    return this.values[name] as string | undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    return (this.values[name] as string[] | undefined) ?? [];
+  }
+
+  flag(name: string): boolean {
+    return this.values[name] === true;
+  }
+
+  wholeNumber(name: string, min: number, max: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : wholeNumber(`--${name}`, text, min, max);
+  }
+}
+
+/** A call before the queue is open. */
+export interface UnopenedCall {
+  readonly target: Target;
+  readonly args: readonly string[];
+  readonly options: CallOptions;
+  readonly output: Output;
+  readonly terminal: Terminal;
+  /** Asks the user whether to do it. Rejects if the answer is no, or if there is no terminal and no `--yes`. */
+  confirm(question: string): Promise<void>;
+}
+
+export interface Call extends UnopenedCall {
+  readonly engine: Engine;
+}
+
+interface CommandForm {
+  /** The arguments and options after the name of the command. */
+  readonly usage: string;
+  readonly options?: NonNullable<ParseArgsConfig['options']>;
+  /** The number of arguments. Default: none. */
+  readonly args?: readonly [min: number, max: number];
+}
+
+/** A command on the open queue. It refuses tables of another version. */
+export interface QueueCommand extends CommandForm {
+  run(call: Call): Promise<void>;
+}
+
+/** A command that opens the database itself, whatever tables it has. */
+export interface DatabaseCommand extends CommandForm {
+  runUnopened(call: UnopenedCall): Promise<void>;
+}
+
+export type Command = QueueCommand | DatabaseCommand;
+
+export function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`expected ${name} to be a whole number from ${min} to ${max}, got "${text}"`);
+}
+
+/** @param expected in the error, such as `--step to be minute or hour` */
+export function oneOf<Word extends string>(expected: string, words: readonly Word[], text: string): Word {
+  const word = words.find((one) => one === text);
+  if (word === undefined) throw new UsageError(`expected ${expected}, got "${text}"`);
+  return word;
+}
+
+export function jobId(text: string): number {
+  return wholeNumber('the id of a job', text, 1, Number.MAX_SAFE_INTEGER);
+}

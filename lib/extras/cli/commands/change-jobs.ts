@@ -1,0 +1,110 @@
+import type { QueueAdmin } from '../../../admin/queue-admin.js';
+import type { BulkOptions } from '../../../job/bulk-options.js';
+import type { ReplayRate } from '../../../job/replay-options.js';
+import type { JobFilter } from '../../../store/admin/admin-store.js';
+import { jobId, type Call, type Command } from '../command.js';
+import { CommandFailedError, UsageError } from '../errors.js';
+import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
+import { FILTER_OPTIONS, FILTER_USAGE, filterOf } from './filter.js';
+
+type Which = number[] | JobFilter | { all: true };
+type Change = (call: Call, which: Which, bulk: BulkOptions) => Promise<number>;
+
+const BULK_OPTIONS = {
+  limit: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+} as const;
+
+const SELECTION_USAGE = `<id…> | --all | ${FILTER_USAGE} [--limit N] [--dry-run]`;
+const SELECTION_OPTIONS = { ...FILTER_OPTIONS, ...BULK_OPTIONS, all: { type: 'boolean' } } as const;
+const REPLAY_OPTIONS = { to: { type: 'string' }, rate: { type: 'string' }, ...CREATE_OPTION } as const;
+
+const retryJobs: Change = ({ engine, options }, which, bulk) => {
+  const [to, rate] = [options.text('to'), options.text('rate')];
+  const completed = options.flag('completed');
+  return engine.admin.retry(which, {
+    ...bulk,
+    ...(to !== undefined && { to }),
+    ...(rate !== undefined && { rate: rate as ReplayRate }),
+    ...(completed && { completed }),
+  });
+};
+
+export const retry: Command = {
+  usage: `${SELECTION_USAGE} [--to QUEUE [--create]] [--rate 10/s] [--completed]`,
+  args: [0, Infinity],
+  options: { ...SELECTION_OPTIONS, ...REPLAY_OPTIONS, completed: { type: 'boolean' } },
+  run: (call) => change(call, 'Retry', selectionOf(call), retryJobs),
+};
+
+export const replay: Command = {
+  usage: '<queue> [--error E] [--name N] [--to QUEUE [--create]] [--rate 10/s] [--limit N] [--dry-run]',
+  args: [1, 1],
+  options: { error: { type: 'string' }, name: { type: 'string' }, ...REPLAY_OPTIONS, ...BULK_OPTIONS },
+  run: (call) => change(call, 'Retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
+};
+
+export const cancel = changeOf('Cancel', (admin, which, bulk) => admin.cancel(which, bulk));
+
+export const promote = changeOf('Promote', (admin, which, bulk) => admin.promote(which, bulk));
+
+export const remove = changeOf('Remove', (admin, which, bulk) => admin.remove(which, bulk));
+
+export const release: Command = {
+  usage: '<id…>',
+  args: [1, Infinity],
+  run: (call) =>
+    change(call, 'Release', call.args.map(jobId), async ({ engine }, which, { dryRun }) => {
+      const ids = which as number[];
+      if (dryRun) return ids.length;
+      let released = 0;
+      for (const id of ids) if (await engine.admin.release(id)) released++;
+      return released;
+    }),
+};
+
+function changeOf(verb: string, act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>): Command {
+  return {
+    usage: SELECTION_USAGE,
+    args: [0, Infinity],
+    options: SELECTION_OPTIONS,
+    run: (call) => change(call, verb, selectionOf(call), ({ engine }, which, bulk) => act(engine.admin, which, bulk)),
+  };
+}
+
+function selectionOf({ args, options }: Call): Which {
+  const filter = filterOf(options);
+  const ids = args.map(jobId);
+  const all = options.flag('all');
+  const given = [ids.length > 0, Object.keys(filter).length > 0, all].filter(Boolean).length;
+  if (given !== 1) throw new UsageError('expected either ids of jobs, or options that select jobs, or --all');
+  if (ids.length > 0) return ids;
+  return all ? { all } : filter;
+}
+
+/** Says how many jobs it would change, asks, and changes them. */
+async function change(call: Call, verb: string, which: Which, act: Change): Promise<void> {
+  const { options, output } = call;
+  const filtered = !Array.isArray(which) && 'queue' in which ? which.queue : undefined;
+  await requireExisting(call, filtered);
+  const to = options.text('to');
+  if (to !== undefined) await requireUnlessCreated(call, to);
+  const limit = options.wholeNumber('limit', 1, Number.MAX_SAFE_INTEGER);
+  const bulk = limit === undefined ? {} : { limit };
+  if (options.flag('dry-run') || !options.flag('yes')) {
+    const count = await act(call, which, { ...bulk, dryRun: true });
+    if (options.flag('dry-run')) {
+      output.result({ wouldChange: count }, () => `${verb} would change ${jobs(count)}.`);
+      return;
+    }
+    await call.confirm(`${verb} ${jobs(count)}?`);
+  }
+  const changed = await act(call, which, bulk);
+  output.result({ changed }, () => `${verb}: ${jobs(changed)} changed.`);
+  if (Array.isArray(which) && changed < new Set(which).size)
+    throw new CommandFailedError(`${jobs(new Set(which).size - changed)} not changed: unknown, or in another state.`);
+}
+
+function jobs(count: number): string {
+  return count === 1 ? '1 job' : `${count} jobs`;
+}

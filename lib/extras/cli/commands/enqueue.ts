@@ -1,0 +1,35 @@
+import { text } from 'node:stream/consumers';
+import type { Duration } from '../../../common/duration.js';
+import type { EnqueueOptions } from '../../../job/enqueue-options.js';
+import { readJson } from '../../../job/read-json.js';
+import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
+import type { CallOptions, Command } from '../command.js';
+import { UsageError } from '../errors.js';
+
+const option = { type: 'string' } as const;
+
+export const enqueue: Command = {
+  usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G] [--create]',
+  args: [2, 2],
+  options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
+  async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
+    const payload = readJson(given === '-' ? await text(terminal.input) : given);
+    if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
+    await requireUnlessCreated({ engine, options }, queue!);
+    await confirm(`Enqueue a job into ${queue}?`);
+    const { id } = await engine.producer.enqueue(queue!, payload.value, enqueueOptionsOf(options));
+    output.result({ id }, () => `Job ${id} is in ${queue}.`);
+  },
+};
+
+function enqueueOptionsOf(options: CallOptions): EnqueueOptions {
+  const [name, delay, priority] = [options.text('name'), options.text('delay'), options.text('priority')];
+  const [key, group] = [options.text('key'), options.text('group')];
+  return {
+    ...(name !== undefined && { name }),
+    ...(delay !== undefined && { delay: delay as Duration }),
+    ...(priority !== undefined && { priority: Number(priority) }),
+    ...(key !== undefined && { key }),
+    ...(group !== undefined && { group }),
+  };
+}

@@ -1,0 +1,46 @@
+import { JOB_STATES, type JobState } from '../../../job/job-state.js';
+import type { JobFilter } from '../../../store/admin/admin-store.js';
+import { oneOf, type CallOptions } from '../command.js';
+import { UsageError } from '../errors.js';
+
+const text = { type: 'string' } as const;
+
+/** The options that select jobs. */
+export const FILTER_OPTIONS = {
+  queue: text,
+  state: text,
+  name: text,
+  error: text,
+  key: text,
+  owner: text,
+  worker: text,
+  header: { type: 'string', multiple: true },
+} as const;
+
+export const FILTER_USAGE =
+  '[--queue Q] [--state S] [--name N] [--error E] [--key K] [--owner O] [--worker W] [--header NAME=VALUE]';
+
+export function filterOf(options: CallOptions): JobFilter {
+  const texts = ['queue', 'name', 'error', 'key', 'owner', 'worker'] as const;
+  const given = texts.flatMap((name) => {
+    const value = options.text(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const state = options.text('state');
+  const headers = options.texts('header').map(headerOf);
+  return {
+    ...Object.fromEntries(given),
+    ...(state !== undefined && { state: stateOf(state) }),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+  };
+}
+
+export function stateOf(state: string): JobState {
+  return oneOf(`a state (${JOB_STATES.join(', ')})`, JOB_STATES, state);
+}
+
+function headerOf(header: string): [string, string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(header) ?? [];
+  if (name === undefined) throw new UsageError(`expected --header to be NAME=VALUE, got "${header}"`);
+  return [name, value!];
+}

@@ -1,0 +1,46 @@
+import type { JobRecord } from '../../../job/job.js';
+import type { Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
+import { table, time } from '../output.js';
+import { FILTER_OPTIONS, FILTER_USAGE, filterOf, stateOf } from './filter.js';
+
+export const list: Command = {
+  usage: `[queue] [state] ${FILTER_USAGE} [--newest] [--limit N] [--after CURSOR]`,
+  args: [0, 2],
+  options: {
+    ...FILTER_OPTIONS,
+    newest: { type: 'boolean' },
+    limit: { type: 'string' },
+    after: { type: 'string' },
+  },
+  async run({ engine, args: [queue, state], options, output }) {
+    const filter = {
+      ...filterOf(options),
+      ...(queue !== undefined && { queue }),
+      ...(state !== undefined && { state: stateOf(state) }),
+    };
+    await requireExisting({ engine }, filter.queue);
+    const { jobs, next } = await engine.admin.find(filter, {
+      order: options.flag('newest') ? 'newest' : 'oldest',
+      limit: options.wholeNumber('limit', 1, 1_000) ?? 20,
+      after: options.text('after'),
+    });
+    const listed = jobs.map(({ payload: _payload, headers: _headers, result: _result, ...job }) => job);
+    output.result({ jobs: listed, ...(next && { next }) }, () =>
+      [jobTable(jobs), ...(next ? [`More: --after ${next}`] : [])].join('\n'),
+    );
+  },
+};
+
+function jobTable(jobs: readonly JobRecord[]): string {
+  const rows = jobs.map((job) => {
+    const { error } = job;
+    return [
+      ...[job.id, job.queue, job.name, job.state, job.attempt],
+      ...[time(job.createdAt), time(job.finishedAt ?? job.runAt)],
+      ...[job.owner ?? job.worker, error ? `${error.code ?? error.name}: ${error.message}`.slice(0, 60) : ''],
+    ];
+  });
+  const titles = ['ID', 'QUEUE', 'NAME', 'STATE', 'ATTEMPT', 'ENQUEUED', 'DUE OR FINISHED', 'HELD BY', 'ERROR'];
+  return table(titles, rows, 'No jobs.');
+}

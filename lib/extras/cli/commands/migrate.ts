@@ -1,0 +1,39 @@
+import { systemClock } from '../../../common/clock.js';
+import { QueueSettings } from '../../../engine/queue-settings.js';
+import { openUnchecked, type UncheckedDatabase } from '../../../store/open-unchecked.js';
+import { readPendingMigration, type PendingMigration } from '../../../store/databases/read-pending-migration.js';
+import { SCHEMA_VERSION } from '../../../store/schema/migrations/migrations.js';
+import type { Command, UnopenedCall } from '../command.js';
+import { connect, existingDataSource } from '../connect.js';
+
+export const migrate: Command = {
+  usage: '[--print]',
+  options: { print: { type: 'boolean' } },
+  async runUnopened(call) {
+    if (call.options.flag('print')) return print(call);
+    const engine = await connect(call.target, 'run');
+    await engine.shutdown.close();
+    call.output.result({ version: SCHEMA_VERSION }, () => `The tables have version ${SCHEMA_VERSION}.`);
+  },
+};
+
+async function print({ target, output }: UnopenedCall): Promise<void> {
+  const { shortestLeaseMs } = new QueueSettings({}).extremes;
+  const { prefix } = target;
+  const dataSource = existingDataSource(target);
+  const opened = await openUnchecked({ dataSource, prefix, clock: systemClock, shortestLeaseMs });
+  const { from, statements } = await pendingOn(opened);
+  output.result({ from, version: SCHEMA_VERSION, statements }, () =>
+    statements.length === 0
+      ? `-- The tables have version ${SCHEMA_VERSION}: nothing to do.`
+      : [`-- From version ${from} to ${SCHEMA_VERSION}`, ...statements.map((sql) => `${sql};`)].join('\n\n'),
+  );
+}
+
+async function pendingOn({ database, dialect, templates, close }: UncheckedDatabase): Promise<PendingMigration> {
+  try {
+    return await readPendingMigration(database, dialect, templates);
+  } finally {
+    await close();
+  }
+}
