@@ -1,8 +1,9 @@
 import { transform } from '@swc/core';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { rollup } from 'rollup';
 import type { QueueEvent } from '../../lib/job/queue-event.js';
 import { cached } from './cached.js';
 import { EventLog } from './event-log.js';
@@ -11,6 +12,8 @@ import { shiftableClock } from './torture/shiftable-clock.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['lib', 'test/support', 'test/faults/programs'];
+// A worker looks for the program of its thread beside its own code.
+const THREAD = 'lib/worker/heartbeat/heartbeat-program.ts';
 
 let compiling: Promise<string> | undefined;
 
@@ -46,9 +49,8 @@ export class ProgramProcess {
 
   /** Resolves when the program reports that it is ready. */
   static async start(name: string, settings: object, env: Record<string, string> = {}): Promise<ProgramProcess> {
-    const file = join(await (compiling ??= compile()), 'test/faults/programs', `${name}.js`);
+    const file = join(await (compiling ??= compile()), `${name}.js`);
     const child = fork(file, [JSON.stringify(settings)], {
-      execArgv: ['--enable-source-maps'],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
@@ -107,13 +109,13 @@ export class ProgramProcess {
 /** Returns the folder of the compiled programs. */
 async function compile(): Promise<string> {
   const files = await sources();
-  const texts = await Promise.all(
-    files.map(async (file) => adaptSource(relative(ROOT, file), await readFile(file, 'utf8'))),
-  );
-  const paths = files.map((file) => relative(ROOT, file));
-  return cached('programs', new Map(paths.map((path, index) => [path, texts[index]!])), async (folder) => {
-    await Promise.all(
-      files.map((file, index) => compileFile(file, texts[index]!, join(folder, paths[index]!.replace(/ts$/, 'js')))),
+  const texts = new Map<string, string>();
+  for (const file of files) texts.set(file, adaptSource(file, await readFile(join(ROOT, file), 'utf8')));
+  return cached('programs', texts, async (folder) => {
+    await bundle(
+      files.filter((file) => file === THREAD || file.startsWith('test/faults/programs/')),
+      texts,
+      folder,
     );
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
   });
@@ -123,24 +125,44 @@ function adaptSource(file: string, text: string): string {
   return shiftableClock(file, breakFence(file, text));
 }
 
+/** The paths of all sources below the root. */
 async function sources(): Promise<string[]> {
   const found: string[] = [];
   for (const folder of SOURCES) {
     const names = await readdir(join(ROOT, folder), { recursive: true });
-    found.push(...names.filter((name) => name.endsWith('.ts')).map((name) => join(ROOT, folder, name)));
+    found.push(...names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name)));
   }
-  return found.filter((file) => !file.endsWith('.spec.ts') && !file.includes('/lib/nest/')).sort();
+  return found.filter((file) => !file.endsWith('.spec.ts')).sort();
 }
 
-async function compileFile(file: string, text: string, target: string): Promise<void> {
+/** Makes a few files of all modules: Node takes twice as long to load hundreds of them, for each process of a test. */
+async function bundle(programs: readonly string[], texts: ReadonlyMap<string, string>, folder: string): Promise<void> {
+  const modules = await rollup({
+    input: Object.fromEntries(programs.map((file) => [basename(file, '.ts'), file])),
+    treeshake: false,
+    plugins: [
+      {
+        name: 'sources',
+        resolveId: (imported, from) => {
+          if (from === undefined) return imported;
+          if (!imported.startsWith('.')) return { id: imported, external: true };
+          return relative(ROOT, resolve(ROOT, dirname(from), imported.replace(/js$/, 'ts')));
+        },
+        load: (file) => compileText(file, texts.get(file)!),
+      },
+    ],
+  });
+  await modules.write({ dir: folder, format: 'es' });
+  await modules.close();
+}
+
+async function compileText(file: string, text: string): Promise<string> {
   const { code } = await transform(text, {
     filename: file,
     swcrc: false,
     configFile: false,
     jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, keepClassNames: true },
     module: { type: 'es6' },
-    sourceMaps: 'inline',
   });
-  await mkdir(dirname(target), { recursive: true });
-  await writeFile(target, code);
+  return code;
 }
