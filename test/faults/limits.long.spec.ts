@@ -46,10 +46,8 @@ describeOwnServers(
 
       const starts = await world.sql<{ claimed_at: number; jobs: number }>('SELECT * FROM starts ORDER BY claimed_at');
       const times = starts.flatMap(({ claimed_at, jobs }) => Array<number>(Number(jobs)).fill(Number(claimed_at)));
-      const busiest = busiestWindow(times, RATE_MS);
-      expect(busiest).toBeLessThanOrEqual(RATE.limit + RATE.burst);
-      // The rate is used.
-      expect(busiest).toBeGreaterThan(RATE.limit / 2);
+      expect(times.length).toBeGreaterThanOrEqual(BACKLOG);
+      expect(busiestWindow(times, RATE_MS)).toBeLessThanOrEqual(RATE.limit + RATE.burst);
     });
   },
   ['mysql', 'mariadb'],
