@@ -14,11 +14,11 @@ const FLOORS = {
     because: 'it connects all parts of a store, and engine decorates the result with codecs',
   },
   doctor: {
-    on: ['databases/*', 'verbs/claim', 'features/*', 'schema', 'schema/migrations', 'core', 'tables', 'notifications'],
+    on: ['databases/*', 'verbs/claim', 'features/*', 'schema', 'core', 'tables', 'notifications'],
     because: 'it examines databases with problems, which openStore rejects',
   },
   databases: {
-    on: ['databases/*', 'schema', 'schema/migrations', 'core', 'tables'],
+    on: ['databases/*', 'schema', 'core', 'tables'],
     because: 'only the files that open a store, and doctor, know the servers',
   },
   'databases/*': {
@@ -54,12 +54,8 @@ const FLOORS = {
     because: 'all features and verbs read and write the rows of jobs and claims with it',
   },
   schema: {
-    on: ['schema/migrations', 'core', 'tables'],
-    because: 'it creates the tables before any feature reads them',
-  },
-  'schema/migrations': {
     on: ['core', 'tables'],
-    because: 'a migration never changes after its release',
+    because: 'it creates the tables before any feature reads them',
   },
   core: {
     on: ['tables'],

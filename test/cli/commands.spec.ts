@@ -11,7 +11,7 @@ import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { account } from '../support/accounts.js';
 import { installLibrary } from '../support/built-library.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
-import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
+import { schemaVersion } from '../../lib/store/schema/migrations.js';
 import { eventually } from '../support/eventually.js';
 
 interface Ended {
@@ -525,7 +525,7 @@ describe('the command line', () => {
     const [code] = (await once(head, 'exit')) as [number];
 
     expect(migrated.code).toBe(0);
-    expect(JSON.parse(migrated.out)).toEqual({ version: SCHEMA_VERSION });
+    expect(JSON.parse(migrated.out)).toEqual({ version: schemaVersion() });
     expect(unknown).toMatchObject({ code: 2, out: '' });
     expect(code).toBe(0);
   });

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { eventually } from '../support/eventually.js';
+import { addNextMigration } from '../support/next-migration.js';
 import { OwnServer } from '../support/own-server.js';
 import { describeServers } from '../support/servers.js';
 import { afterTest, FAST_POLL, gate, IN_MEMORY, Log, queueModule, temporaryFolder } from './support/application.js';
@@ -186,7 +187,7 @@ describe('health checks', () => {
     afterTest(() => other.destroy());
     const setVersion = (version: number) => other.query(`UPDATE sql_queue_schema SET version = ${version}`);
 
-    await other.query('DELETE FROM sql_queue_schema WHERE version > 1');
+    addNextMigration();
     const older = await ask('ready');
     await setVersion(9_999);
     const newer = await ask('ready');

@@ -101,7 +101,7 @@ describeServers('an application', (server) => {
     expect(error).toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
     expect(dataSource.isInitialized).toBe(false);
     expect(error.message).toMatch(
-      /^The queue's tables are missing: there is no table sql_queue_schema in the database \S+, expected version 10\. Run /,
+      /^The queue's tables are missing: there is no table sql_queue_schema in the database \S+, expected version 1\. Run /,
     );
   });
 

@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/common/clock.js';
 import type { Account } from '../../lib/store/doctor/account-privileges.js';
 import { diagnose } from '../../lib/store/diagnose.js';
 import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
-import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
+import { schemaVersion } from '../../lib/store/schema/migrations.js';
 import { account } from '../support/accounts.js';
 import { describeEngines, type World } from '../support/engines.js';
 
@@ -115,7 +115,7 @@ describeEngines('the doctor, when another program has changed the tables', (setu
       { level: 'note', facts: 'sql_queue_history: the index by_owner is not of this release' },
     ]);
     expect(await examineTables(world.dataSource)).toMatchObject([
-      { ...intact, facts: `version ${SCHEMA_VERSION}, with its columns, keys and indexes` },
+      { ...intact, facts: `version ${schemaVersion()}, with its columns, keys and indexes` },
     ]);
   });
 });

@@ -5,12 +5,13 @@ import { systemClock } from '../../lib/common/clock.js';
 import { ACCOUNT_PRIVILEGES, ACCOUNTS, TABLE_PRIVILEGES } from '../../lib/store/doctor/account-privileges.js';
 import { diagnose, type DiagnosisSettings } from '../../lib/store/diagnose.js';
 import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
-import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
+import { schemaVersion } from '../../lib/store/schema/migrations.js';
 import { TABLES } from '../../lib/store/tables/table-names.js';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, openWorld, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { addNextMigration } from '../support/next-migration.js';
 import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
 import { describeServers } from '../support/servers.js';
@@ -103,9 +104,10 @@ describeEngines('the doctor', (setup, server) => {
     const all = await examine(world.dataSource);
     const missing = all.find(({ check }) => check === 'tables');
     await (await world.start({ autoStart: false })).close();
-    await world.sql(`INSERT INTO sql_queue_schema (version, applied_at) VALUES (${SCHEMA_VERSION + 1}, 0)`);
+    await world.sql(`INSERT INTO sql_queue_schema (version, applied_at) VALUES (${schemaVersion() + 1}, 0)`);
     const [newer] = await examineFor('tables', world.dataSource);
-    await world.sql(`DELETE FROM sql_queue_schema WHERE version >= ${SCHEMA_VERSION}`);
+    await world.sql(`DELETE FROM sql_queue_schema WHERE version > ${schemaVersion()}`);
+    addNextMigration();
     const [older] = await examineFor('tables', world.dataSource);
 
     expect(missing).toMatchObject({ level: 'problem', wayOut: expect.stringContaining('nestjs-sql-queue migrate') });
@@ -113,7 +115,10 @@ describeEngines('the doctor', (setup, server) => {
       ...{ check: 'claims', level: 'unknown', facts: 'a table is missing', wayOut: 'See the check "tables".' },
     });
     expect(newer).toMatchObject({ level: 'problem', wayOut: expect.stringContaining('newer release') });
-    expect(older).toMatchObject({ level: 'problem', facts: expect.stringContaining(`version ${SCHEMA_VERSION - 1},`) });
+    expect(older).toMatchObject({
+      level: 'problem',
+      facts: expect.stringContaining(`version ${schemaVersion() - 1},`),
+    });
   });
 
   it('finds queues with due jobs and without a worker, and names paused queues', async () => {

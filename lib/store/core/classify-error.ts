@@ -42,11 +42,11 @@ export function isMissingTable(error: unknown): boolean {
   return errno === 1146 || (message?.startsWith('no such table') ?? false);
 }
 
-/** Whether a statement of a migration failed because an earlier run had added its column, or dropped its index. */
+/** Whether a statement of a migration failed because an earlier run had added its column or index, or dropped it. */
 export function isAppliedBefore(error: unknown): boolean {
   const { errno, message, driverError } = (error ?? {}) as DriverError & { readonly driverError?: DriverError };
   const number = errno ?? driverError?.errno;
-  return number === 1060 || number === 1091 || (message?.includes('duplicate column name') ?? false);
+  return number === 1060 || number === 1061 || number === 1091 || (message?.includes('duplicate column name') ?? false);
 }
 
 /** Whether the driver knew that the connection was closed, so it sent nothing. */

@@ -1,7 +1,7 @@
 import { ASCII_WITHOUT_ESCAPES, withLiterals } from './mysql/mysql-literals.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { Templates } from '../core/template.js';
-import { MIGRATIONS, upStatements } from '../schema/migrations/migrations.js';
+import { MIGRATIONS, upStatements } from '../schema/migrations.js';
 import { currentVersion } from '../schema/schema.js';
 
 export interface PendingMigration {

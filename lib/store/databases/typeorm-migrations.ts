@@ -8,7 +8,7 @@ import { Templates } from '../core/template.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../tables/archive-options.js';
 import { DEFAULT_PREFIX, tableNames, tablesOn } from '../tables/table-names.js';
-import { ARCHIVE_TABLE, MIGRATIONS, upStatements, downStatements } from '../schema/migrations/migrations.js';
+import { createArchive, MIGRATIONS, upStatements, downStatements } from '../schema/migrations.js';
 
 /**
  * The library's tables as TypeORM migrations, for applications that keep their whole schema in the `migrations` of
@@ -46,7 +46,7 @@ function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = [])
 /** Runs after all other migrations, because the archive has the columns of the history. */
 function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
   const up = (dialect: Dialect['name']) =>
-    ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
+    createArchive(dialect).map((sql) => ({ sql: inArchive(sql, to), values: {} }));
   const down = () => [{ sql: inArchive('DROP TABLE IF EXISTS {archive}', to), values: {} }];
   return migrationOf(`CreateSqlQueueArchive_${to}1799999999999`, names, up, down);
 }

@@ -1,7 +1,8 @@
 import { query } from '../core/statement.js';
 import { CLAIM_OLDEST } from '../verbs/claim/single-statement.js';
 import { LOCK_OLDEST } from '../verbs/claim/skip-locked.js';
-import { expectedTables } from '../schema/expected-tables.js';
+import { sqlTable } from '../schema/sql-tables.js';
+import { jobTable } from '../tables/job-tables.js';
 import { ok, ON_ALL, problem, type Check, type Patient } from './check.js';
 
 const EXPLAIN_SERVER = `EXPLAIN FORMAT = TRADITIONAL ${LOCK_OLDEST}`;
@@ -72,6 +73,7 @@ function indexOf({ tables }: Patient): string {
 
 function repair(patient: Patient): string {
   const { jobs } = patient.tables;
-  const columns = expectedTables(patient.dialect.name).get('jobs')!.indexes.get('{jobs}_queue')!.join(', ');
-  return `Another program has changed the index. Create it again: CREATE INDEX ${indexOf(patient)} ON ${jobs} (${columns});`;
+  const index = indexOf(patient);
+  const columns = sqlTable(patient.dialect.name, jobs, jobTable).indexes.get(index)!.join(', ');
+  return `Another program has changed the index. Create it again: CREATE INDEX ${index} ON ${jobs} (${columns});`;
 }

@@ -64,7 +64,7 @@ async function missingOnTables(patient: Patient): Promise<Map<keyof Tables, Tabl
 }
 
 async function hasPrivilege({ database }: Patient, table: keyof Tables, privilege: TablePrivilege): Promise<boolean> {
-  const column = table === 'schema' ? 'version' : Object.values(TABLE_SCHEMAS[table].columns)[0]!.name!;
+  const column = Object.values(TABLE_SCHEMAS[table].columns)[0]!.name;
   try {
     await database.runIdempotent(() => query(PROBES[privilege](table, column)));
     return true;

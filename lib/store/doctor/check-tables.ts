@@ -1,13 +1,14 @@
 import { hasCode } from '../../job/errors.js';
 import { isMissingTable } from '../core/classify-error.js';
-import { expectedTables, type ExpectedTable } from '../schema/expected-tables.js';
+import { schemaVersion } from '../schema/migrations.js';
 import { currentVersion } from '../schema/schema.js';
-import { SCHEMA_VERSION } from '../schema/migrations/migrations.js';
-import type { Tables } from '../tables/table-names.js';
+import { createTable, sqlTable, type SqlTable } from '../schema/sql-tables.js';
+import { TABLES, type Tables } from '../tables/table-names.js';
+import { TABLE_SCHEMAS } from '../tables/table-schemas.js';
 import { readActualTable, type ActualTable } from './actual-tables.js';
 import { note, ok, ON_ALL, problem, READER, unknown, type Check, type Patient, type Verdict } from './check.js';
 import { compareTables } from './compare-tables.js';
-import { createTable, dropIndex, repairTable } from './repair-table.js';
+import { dropIndex, repairTable } from './repair-table.js';
 
 const MIGRATE =
   'Run `npx nestjs-sql-queue migrate`, or start the application with `schema: { migrate: "run" }`: docs/upgrading.md.';
@@ -21,11 +22,12 @@ export const checkTables: Check = {
   async run(patient) {
     const { database, tables } = patient;
     const version = await database.runIdempotent(() => currentVersion());
-    if (version === SCHEMA_VERSION) return checkShapes(patient);
+    const expected = schemaVersion();
+    if (version === expected) return checkShapes(patient);
     if (version === 0)
       return [problem(`there is no table ${tables.schema}, or it is empty`, `${MIGRATE} Or pass --prefix.`)];
-    const facts = `the tables have version ${version}, expected ${SCHEMA_VERSION}`;
-    return version < SCHEMA_VERSION
+    const facts = `the tables have version ${version}, expected ${expected}`;
+    return version < expected
       ? [problem(facts, MIGRATE)]
       : [problem(facts, 'A newer release has changed the tables. Run the doctor of that release.')];
   },
@@ -35,15 +37,15 @@ async function checkShapes(patient: Patient): Promise<Verdict[]> {
   const { dialect, tables } = patient;
   const verdicts: Verdict[] = [];
   const unseen: string[] = [];
-  for (const [key, expected] of expectedTables(dialect.name)) {
-    const named = withNames(expected, tables);
+  for (const key of TABLES) {
+    const expected = sqlTable(dialect.name, tables[key], TABLE_SCHEMAS[key]);
     const actual = await readOrDenied(patient, key);
     if (actual === 'denied') unseen.push(tables[key]);
-    else if (actual) verdicts.push(...differencesOf(patient, tables[key], named, actual));
-    else verdicts.push(missingTable(patient, tables[key], named));
+    else if (actual) verdicts.push(...differencesOf(patient, expected, actual));
+    else verdicts.push(missingTable(patient, expected));
   }
   if (unseen.length > 0) verdicts.push(unknown(`the account may not see ${unseen.join(', ')}`, READER));
-  return verdicts.length > 0 ? verdicts : [ok(`version ${SCHEMA_VERSION}, with its columns, keys and indexes`)];
+  return verdicts.length > 0 ? verdicts : [ok(`version ${schemaVersion()}, with its columns, keys and indexes`)];
 }
 
 async function readOrDenied(
@@ -59,20 +61,23 @@ async function readOrDenied(
   }
 }
 
-function missingTable({ dialect }: Patient, name: string, expected: ExpectedTable): Verdict {
-  const statements = createTable(dialect.name, name, expected).join('\n');
+function missingTable({ dialect }: Patient, expected: SqlTable): Verdict {
+  const statements = createTable(dialect.name, expected)
+    .map((sql) => `${sql};`)
+    .join('\n');
   return problem(
-    `the table ${name} is missing`,
+    `the table ${expected.name} is missing`,
     `Another program has dropped it. Its rows are lost. Run:\n${statements}`,
   );
 }
 
-function differencesOf({ dialect }: Patient, name: string, expected: ExpectedTable, actual: ActualTable): Verdict[] {
-  const differences = compareTables(dialect.name, expected, actual);
+function differencesOf({ dialect }: Patient, expected: SqlTable, actual: ActualTable): Verdict[] {
+  const { name } = expected;
+  const differences = compareTables(expected, actual);
   const { facts, extraColumns, unfilledColumns, extraIndexes } = differences;
   const verdicts: Verdict[] = [];
   if (facts.length > 0) {
-    const statements = repairTable(dialect.name, name, expected, actual, differences).join('\n');
+    const statements = repairTable(dialect.name, expected, actual, differences).join('\n');
     verdicts.push(problem(`${name}: ${facts.join('; ')}`, `${CHANGED}\n${statements}`));
   }
   const kept = extraColumns.filter((column) => !unfilledColumns.includes(column));
@@ -85,10 +90,4 @@ function differencesOf({ dialect }: Patient, name: string, expected: ExpectedTab
       note(`${name}: the ${what} is not of this release`, `Unless another program needs it, run:\n${statement}`),
     );
   return verdicts;
-}
-
-/** The table with the names of this database in place of those in braces. */
-function withNames(table: ExpectedTable, tables: Tables): ExpectedTable {
-  const named = (sql: string) => sql.replace(/\{(\w+)\}/g, (_, key: keyof Tables) => tables[key]);
-  return { ...table, indexes: new Map(Array.from(table.indexes, ([name, columns]) => [named(name), columns])) };
 }

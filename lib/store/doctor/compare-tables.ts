@@ -1,5 +1,4 @@
-import type { Dialect } from '../core/sql-database.js';
-import type { ExpectedTable } from '../schema/expected-tables.js';
+import type { SqlColumn, SqlTable } from '../schema/sql-tables.js';
 import type { ActualColumn, ActualTable } from './actual-tables.js';
 
 /** The differences of one table. Names and definitions are those of the expected table. */
@@ -16,17 +15,13 @@ export interface TableDifferences {
   readonly extraIndexes: readonly string[];
 }
 
-export function compareTables(
-  dialect: Dialect['name'],
-  expected: ExpectedTable,
-  actual: ActualTable,
-): TableDifferences {
+export function compareTables(expected: SqlTable, actual: ActualTable): TableDifferences {
   const facts: string[] = [];
   const missingColumns: string[] = [];
   const changedColumns: string[] = [];
-  for (const [name, definition] of expected.columns) {
+  for (const [name, expectedColumn] of expected.columns) {
     const column = actual.columns.get(name);
-    const difference = column ? columnDifference(dialect, definition, column) : 'is missing';
+    const difference = column ? columnDifference(expectedColumn, column) : 'is missing';
     if (difference === undefined) continue;
     (column ? changedColumns : missingColumns).push(name);
     facts.push(`the column ${name} ${difference}`);
@@ -54,20 +49,15 @@ export function compareTables(
   };
 }
 
-function columnDifference(
-  dialect: Dialect['name'],
-  definition: string,
-  { type, collation, isNullable, hasDefault, isAutoIncrement }: ActualColumn,
-): string | undefined {
-  const expectedType = /^\w+(?:\(\d+\))?/.exec(definition)![0].toLowerCase();
-  if (type !== expectedType) return `has the type ${type}, expected ${expectedType}`;
-  const isText = dialect !== 'sqlite' && /^(?:VARCHAR|CHAR|TEXT|LONGTEXT)\b/.test(definition);
-  const expectedCollation = isText ? (/ COLLATE (\w+)/.exec(definition)?.[1] ?? 'utf8mb4_bin') : null;
-  if (collation !== expectedCollation) return `has the collation ${collation}, expected ${expectedCollation}`;
-  if (isNullable && definition.includes('NOT NULL')) return 'can be NULL, expected NOT NULL';
-  if (!isNullable && !definition.includes('NOT NULL')) return 'cannot be NULL, expected NULL';
-  if (!isAutoIncrement && /AUTO_?INCREMENT/.test(definition)) return 'does not count, expected AUTO_INCREMENT';
-  return !hasDefault && definition.includes('DEFAULT') ? 'has no default' : undefined;
+function columnDifference(expected: SqlColumn, actual: ActualColumn): string | undefined {
+  const type = expected.type.toLowerCase();
+  if (actual.type !== type) return `has the type ${actual.type}, expected ${type}`;
+  if (actual.collation !== expected.collation)
+    return `has the collation ${actual.collation}, expected ${expected.collation}`;
+  if (actual.isNullable && !expected.isNullable) return 'can be NULL, expected NOT NULL';
+  if (!actual.isNullable && expected.isNullable) return 'cannot be NULL, expected NULL';
+  if (!actual.isAutoIncrement && expected.isAutoIncrement) return 'does not count, expected AUTO_INCREMENT';
+  return !actual.hasDefault && expected.default !== undefined ? 'has no default' : undefined;
 }
 
 function isUnfilled({ isNullable, hasDefault, isAutoIncrement }: ActualColumn): boolean {

@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '../core/sql-database.js';
 import { query } from '../core/statement.js';
-import { SCHEMA_VERSION } from './migrations/migrations.js';
+import { schemaVersion } from './migrations.js';
 import { currentVersion, type MigrateMode } from './schema.js';
 
 /** The tables in comparison with this release. `unchecked`: the option `schema.migrate` is `off`. */
@@ -17,6 +17,6 @@ export async function readSchemaState(database: SqlDatabase, mode: MigrateMode):
   }
   const version = await database.runIdempotent(() => currentVersion());
   if (version === 0) return 'missing';
-  if (version === SCHEMA_VERSION) return 'current';
-  return version < SCHEMA_VERSION ? 'older' : 'newer';
+  if (version === schemaVersion()) return 'current';
+  return version < schemaVersion() ? 'older' : 'newer';
 }

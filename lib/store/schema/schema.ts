@@ -1,9 +1,9 @@
 import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
 import { inArchive, type Archives } from '../tables/archive-options.js';
-import { ARCHIVE_TABLE, MIGRATIONS, SCHEMA_VERSION, upStatements } from './migrations/migrations.js';
+import { createArchive, MIGRATIONS, schemaVersion, upStatements } from './migrations.js';
 import { isAppliedBefore, isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { historyTable } from '../tables/job-tables.js';
+import { archiveTable } from '../tables/job-tables.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
@@ -21,7 +21,7 @@ const PLACE: Readonly<Record<Dialect['name'], string>> = {
   sqlite: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'`,
 };
 
-const archiveColumns = Object.values(historyTable.columns).map(({ name }) => name);
+const archiveColumns = Object.values(archiveTable.columns).map(({ name }) => name);
 
 // Fails if the archive or one of its columns is missing.
 const CHECK_ARCHIVE = `
@@ -54,10 +54,11 @@ export async function prepareSchema(
 
 async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
   const version = await database.runIdempotent(() => currentVersion());
-  if (version === SCHEMA_VERSION) return;
-  if (version > SCHEMA_VERSION) {
+  const expected = schemaVersion();
+  if (version === expected) return;
+  if (version > expected) {
     throw new SchemaOutOfDateError(
-      `The queue's tables have version ${version}, expected ${SCHEMA_VERSION}: a newer release of nestjs-sql-queue has ` +
+      `The queue's tables have version ${version}, expected ${expected}: a newer release of nestjs-sql-queue has ` +
         `changed them. Update the package in this application.`,
     );
   }
@@ -65,7 +66,7 @@ async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: Migr
     const [place] = await database.runIdempotent(() => query<Place>(PLACE[dialect.name]));
     const seen = version === 0 ? `are missing: there is no table ${place!.name}` : `have version ${version}`;
     throw new SchemaOutOfDateError(
-      `The queue's tables ${seen} in the database ${place!.db}, expected version ${SCHEMA_VERSION}. Run ` +
+      `The queue's tables ${seen} in the database ${place!.db}, expected version ${expected}. Run ` +
         `\`npx nestjs-sql-queue migrate\`, with --prefix if their names do not begin with sql_queue_, or set ` +
         `\`schema: { migrate: 'run' }\`, or add ...sqlQueueMigrations() to the migrations of your DataSource and run ` +
         `\`npx typeorm migration:run -d <your data source>\`.`,
@@ -89,7 +90,7 @@ async function prepareArchive(database: SqlDatabase, dialect: Dialect, mode: Mig
   if (!missing) return;
   // Safe in several processes at once: every statement does nothing if the table exists.
   const problem = await schemaProblemOf(async () => {
-    for (const sql of ARCHIVE_TABLE[dialect.name]) await database.runIdempotent(() => execute(inArchive(sql, to)));
+    for (const sql of createArchive(dialect.name)) await database.runIdempotent(() => execute(inArchive(sql, to)));
     await check();
   });
   if (problem) throw archiveError(to, problem, 'Set `archive.to` to the name of a table that does not exist yet.');

@@ -1,4 +1,4 @@
-import { bigint, nullable, primary, tableSchema, text, varchar, withDefault } from './columns.js';
+import { bigint, label, nullable, primary, tableSchema, text, withDefault, word } from './columns.js';
 
 /** The tables that only administrators read: statistics, metrics and the audit. */
 export const adminTables = {
@@ -19,7 +19,7 @@ export const adminTables = {
   metrics: tableSchema({
     entity: 'SqlQueueMetrics',
     columns: {
-      queue: primary(varchar('queue', 100)),
+      queue: primary(word('queue', 100)),
       /** The length of the time in milliseconds; 0: a minute of one process. */
       stepMs: primary(bigint('step_ms')),
       /** The start of the time. */
@@ -44,11 +44,11 @@ export const adminTables = {
     columns: {
       /** A random number. */
       id: primary(bigint('id')),
-      verb: varchar('verb', 50),
+      verb: word('verb', 50),
       /** The queue of the change; null: none, or several. */
-      queue: nullable(varchar('queue', 100)),
+      queue: nullable(word('queue', 100)),
       /** The administrator of `QueueAdmin.as`; null: not given. */
-      madeBy: nullable(varchar('made_by', 255)),
+      madeBy: nullable(label('made_by', 255)),
       /** JSON: the selection and the options of the call. */
       details: text('details'),
       /** The number of changed jobs, queues or other things. */

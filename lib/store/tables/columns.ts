@@ -1,13 +1,27 @@
 import type { EntitySchemaColumnOptions } from 'typeorm';
 
-// The types exist on mysql, mariadb and better-sqlite3. No entity is synchronized: if a migration gives a column a
-// longer text or another collation, the migration counts.
-
 declare const VALUE: unique symbol;
 
-/** A column of an entity. `Value` is its type in a row. */
+/** What a column stores. `schema/sql-tables.ts` has the type of each database for it. */
+export type ColumnKind =
+  'bigint' | 'int' | 'smallint' | 'tinyint' | 'word' | 'fixedWord' | 'label' | 'text' | 'shortText';
+
+/** SQL that databases write in different ways. MariaDB has that of MySQL. */
+export type SqlPerDatabase = Readonly<Record<'mysql' | 'sqlite', string>>;
+
+/**
+ * A column of a table, and of its entity. `Value` is its type in a row. Entities have types that TypeORM knows on all
+ * databases, which may be shorter than those of the tables: no entity is synchronized.
+ */
 export interface Column<Value> extends EntitySchemaColumnOptions {
   readonly [VALUE]?: Value;
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** The longest text, in characters. */
+  readonly length?: number;
+  readonly default?: string | number;
+  /** The SQL of the default, if the entity has none. */
+  readonly sqlDefault?: string | SqlPerDatabase;
 }
 
 /** By the names of their properties. */
@@ -28,7 +42,8 @@ type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}
   : '';
 
 export interface TableSchema<TableColumns extends Columns = Columns> {
-  readonly entity: string;
+  /** The name of the entity; undefined: it has none. */
+  readonly entity?: string;
   readonly columns: TableColumns;
   /** By the part of their names after the table's name. */
   readonly indexes?: Readonly<Record<string, readonly (keyof TableColumns & string)[]>>;
@@ -53,28 +68,44 @@ const zeroToNull = {
 };
 
 export function bigint(name: string): Column<number> {
-  return { name, type: 'bigint', transformer: asNumber };
+  return { name, kind: 'bigint', type: 'bigint', transformer: asNumber };
 }
 
 export function int(name: string): Column<number> {
-  return { name, type: 'int' };
+  return { name, kind: 'int', type: 'int' };
 }
 
 export function smallint(name: string): Column<number> {
-  return { name, type: 'smallint' };
+  return { name, kind: 'smallint', type: 'smallint' };
 }
 
 export function tinyint(name: string): Column<number> {
-  return { name, type: 'tinyint' };
+  return { name, kind: 'tinyint', type: 'tinyint' };
 }
 
-export function varchar<Value extends string = string>(name: string, length: number): Column<Value> {
-  return { name, type: 'varchar', length };
+/** ASCII text, such as the name of a queue. Upper and lower case differ. */
+export function word<Value extends string = string>(name: string, length: number): Column<Value> {
+  return { name, kind: 'word', type: 'varchar', length };
+}
+
+/** A word that takes the same room in each row, so that an UPDATE does not change the length of the row. */
+export function fixedWord<Value extends string = string>(name: string, length: number): Column<Value> {
+  return { name, kind: 'fixedWord', type: 'varchar', length };
+}
+
+/** Text of the application, in any script. Upper and lower case differ. */
+export function label(name: string, length: number): Column<string> {
+  return { name, kind: 'label', type: 'varchar', length };
 }
 
 /** JSON as text. The library encodes and decodes it. */
 export function text(name: string): Column<string> {
-  return { name, type: 'text' };
+  return { name, kind: 'text', type: 'text' };
+}
+
+/** JSON of at most 64 kB. */
+export function shortText(name: string): Column<string> {
+  return { name, kind: 'shortText', type: 'text' };
 }
 
 export function primary<Value>(column: Column<Value>): Column<Value> {
@@ -93,9 +124,9 @@ export function withDefault<Value>(column: Column<Value>, value: Value & (string
   return { ...column, default: value };
 }
 
-/** A column that an INSERT through the entity leaves to its default in the database. */
-export function filledByDatabase<Value>(column: Column<Value>): Column<Value> {
-  return { ...column, insert: false };
+/** A column that an INSERT through the entity leaves to its default in the database; without `sqlDefault` that is NULL. */
+export function filledByDatabase<Value>(column: Column<Value>, sqlDefault?: string | SqlPerDatabase): Column<Value> {
+  return { ...column, insert: false, ...(sqlDefault !== undefined && { sqlDefault }) };
 }
 
 /** A column that stores null as 0, so that an UPDATE does not change the length of the row. */

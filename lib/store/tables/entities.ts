@@ -1,9 +1,9 @@
 import { EntitySchema } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { DEFAULT_PREFIX, tableNames } from './table-names.js';
+import { DEFAULT_PREFIX, TABLES, tableNames } from './table-names.js';
 import { archiveProblems, type ArchiveOptions } from './archive-options.js';
 import type { TableSchema } from './columns.js';
-import { historyTable, type SqlQueueHistoryRow } from './job-tables.js';
+import { archiveTable, type SqlQueueHistoryRow } from './job-tables.js';
 import { TABLE_SCHEMAS } from './table-schemas.js';
 
 const entitiesByPrefix = new Map<string, readonly EntitySchema[]>();
@@ -32,9 +32,10 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
   if (known) return [...known];
   const tables = tableNames(prefix);
   const suffix = prefix === DEFAULT_PREFIX ? '' : `_${prefix}`;
-  const entities = Object.entries<TableSchema>(TABLE_SCHEMAS).map(([table, schema]) =>
-    entityOf(schema, tables[table as keyof typeof tables], `${schema.entity}${suffix}`),
-  );
+  const entities = TABLES.flatMap((table) => {
+    const schema: TableSchema = TABLE_SCHEMAS[table];
+    return schema.entity === undefined ? [] : [entityOf(schema, tables[table], `${schema.entity}${suffix}`)];
+  });
   entitiesByPrefix.set(prefix, entities);
   return [...entities];
 }
@@ -47,8 +48,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
  */
 export function sqlQueueArchiveEntity({ to }: ArchiveOptions): EntitySchema<SqlQueueHistoryRow> {
   InvalidOptionsError.throwIfAny('Invalid archive', archiveProblems({ to }));
-  const { expiry: _, ...indexes } = historyTable.indexes!;
-  return entityOf({ ...historyTable, indexes }, to, `SqlQueueArchive_${to}`) as EntitySchema<SqlQueueHistoryRow>;
+  return entityOf(archiveTable, to, `SqlQueueArchive_${to}`) as EntitySchema<SqlQueueHistoryRow>;
 }
 
 function entityOf({ columns, indexes = {} }: TableSchema, tableName: string, name: string): EntitySchema {

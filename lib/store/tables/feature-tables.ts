@@ -1,21 +1,24 @@
 import type { JobEventName } from '../../job/queue-event.js';
 import {
   bigint,
+  filledByDatabase,
+  fixedWord,
   generated,
   int,
+  label,
   nullable,
   primary,
+  shortText,
   tableSchema,
   text,
   tinyint,
-  varchar,
-  filledByDatabase,
   withDefault,
+  word,
 } from './columns.js';
 
 /** The tables of results, steps, flows, limits, groups and subjects. */
 export const featureTables = {
-  /** The jobs whose end a process waits for. */
+  /** The jobs whose end a process waits for. Empty unless a caller waits for a result. */
   waits: tableSchema({
     entity: 'SqlQueueWait',
     columns: {
@@ -28,7 +31,7 @@ export const featureTables = {
     indexes: { expiry: ['expiresAt'], job: ['jobId', 'waiter'] },
   }),
 
-  /** The last progress of jobs that reported any, or that logged lines. */
+  /** The last progress of jobs that reported any, or that logged lines. Other jobs have no row. */
   progress: tableSchema({
     entity: 'SqlQueueProgress',
     columns: {
@@ -60,10 +63,10 @@ export const featureTables = {
     entity: 'SqlQueueEvent',
     columns: {
       id: generated(bigint('id')),
-      event: varchar<JobEventName>('event', 20),
-      queue: varchar('queue', 100),
+      event: word<JobEventName>('event', 20),
+      queue: word('queue', 100),
       jobId: bigint('job_id'),
-      name: varchar('name', 100),
+      name: word('name', 100),
       attempt: int('attempt'),
       /** The duration of the attempt in milliseconds. */
       ranMs: nullable(bigint('ran_ms')),
@@ -74,7 +77,7 @@ export const featureTables = {
       result: nullable(text('result')),
       error: nullable(text('error')),
       /** The owner of an assigned job; null if the job has none. */
-      owner: nullable(varchar('owner', 255)),
+      owner: nullable(label('owner', 255)),
     },
   }),
 
@@ -83,16 +86,16 @@ export const featureTables = {
     entity: 'SqlQueueStep',
     columns: {
       jobId: primary(bigint('job_id')),
-      name: primary(varchar('name', 100)),
-      state: varchar<'done' | 'sleeping' | 'waiting'>('state', 10),
+      name: primary(word('name', 100)),
+      state: word<'done' | 'sleeping' | 'waiting'>('state', 10),
       /** JSON; null if the step has no value. That of a signal stands in a list. */
       result: nullable(text('result')),
       /** The end of a sleep or of a wait. */
       untilAt: nullable(bigint('until_at')),
       /** The signal that the job waits for. */
-      signalHash: nullable(varchar('signal_hash', 64)),
+      signalHash: nullable(word('signal_hash', 64)),
       /** The key of that signal, for people to read. Its name is that of the step. */
-      signalKey: nullable(varchar('signal_key', 255)),
+      signalKey: nullable(label('signal_key', 255)),
       /** The time of the next check whether the job still exists. */
       expiresAt: bigint('expires_at'),
     },
@@ -104,9 +107,9 @@ export const featureTables = {
     entity: 'SqlQueueSignal',
     columns: {
       /** SHA-256 of the name and the key in hexadecimal digits. */
-      hash: primary(varchar('hash', 64)),
-      name: varchar('name', 100),
-      key: varchar('signal_key', 255),
+      hash: primary(word('hash', 64)),
+      name: word('name', 100),
+      key: label('signal_key', 255),
       /** JSON; null: none. */
       data: nullable(text('data')),
       sentAt: bigint('sent_at'),
@@ -136,15 +139,15 @@ export const featureTables = {
       /** The job that must end before. */
       needs: primary(bigint('needs')),
       /** The queue and the name of `needs`. */
-      queue: varchar('queue', 100),
-      name: varchar('name', 100),
-      onFailure: varchar<'cancel' | 'run' | 'wait'>('on_failure', 10),
+      queue: word('queue', 100),
+      name: word('name', 100),
+      onFailure: word<'cancel' | 'run' | 'wait'>('on_failure', 10),
       /** The number of the fan-out of the job, from 1; 0: its flow was built with the edge. */
       fanOut: withDefault(int('fan_out'), 0),
       /** `open`: the job waits. `done`: it need not wait any longer. `failed`: it is to be cancelled. */
-      state: filledByDatabase(varchar<'open' | 'done' | 'failed'>('state', 6)),
+      state: filledByDatabase(fixedWord<'open' | 'done' | 'failed'>('state', 6), `'open'`),
       /** How `needs` has ended; empty: it has not. */
-      outcome: withDefault(varchar<'completed' | 'dead' | 'cancelled' | ''>('outcome', 9), ''),
+      outcome: withDefault(fixedWord<'completed' | 'dead' | 'cancelled' | ''>('outcome', 9), ''),
       /** JSON, like the error. */
       result: nullable(text('result')),
       error: nullable(text('error')),
@@ -156,7 +159,7 @@ export const featureTables = {
   limits: tableSchema({
     entity: 'SqlQueueLimits',
     columns: {
-      queue: primary(varchar('queue', 100)),
+      queue: primary(word('queue', 100)),
       /** JSON: the limits from the options of the last process that declared others; null: none. */
       declared: nullable(text('declared')),
       /** JSON: the limits that `QueueAdmin.limit` has set instead; null: none. */
@@ -178,10 +181,10 @@ export const featureTables = {
   groups: tableSchema({
     entity: 'SqlQueueGroup',
     columns: {
-      queue: primary(varchar('queue', 100)),
-      groupKey: primary(varchar('group_key', 100)),
+      queue: primary(word('queue', 100)),
+      groupKey: primary(label('group_key', 100)),
       /** `idle`: no job waits. `ready`: in the rotation. `blocked`: at a limit, until `turn` or until a job ends. */
-      state: varchar<'idle' | 'ready' | 'blocked' | 'paused'>('state', 10),
+      state: word<'idle' | 'ready' | 'blocked' | 'paused'>('state', 10),
       /** The time of the last turn, or of the next examination of a blocked group. */
       turn: bigint('turn'),
       /** No job waits in the group up to this priority and id. */
@@ -207,12 +210,12 @@ export const featureTables = {
   subjects: tableSchema({
     entity: 'SqlQueueSubject',
     columns: {
-      subject: primary(varchar('subject', 255)),
+      subject: primary(label('subject', 255)),
       jobId: primary(bigint('job_id')),
       /** The time of the next check whether the job still exists. */
       expiresAt: bigint('expires_at'),
       /** JSON: the references to the blobs of the job, by key. They outlive its row. */
-      blobs: nullable(text('blobs')),
+      blobs: nullable(shortText('blobs')),
     },
     indexes: { expiry: ['expiresAt'] },
   }),

@@ -2,41 +2,57 @@ import type { FinalState, LiveState } from '../../job/job-state.js';
 import {
   bigint,
   filledByDatabase,
+  fixedWord,
   generated,
   int,
+  label,
   nullable,
   primary,
   smallint,
   tableSchema,
   text,
   tinyint,
-  varchar,
   withDefault,
+  word,
   zeroAsNull,
   type RowOf,
 } from './columns.js';
 
+const NOW = {
+  mysql: `(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)`,
+  sqlite: `(CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER))`,
+};
+
+// A default of SQLite cannot read another column, so a plain INSERT with a run_at or a group makes a waiting job with
+// runnable = 1 there. Claims skip it until it is due.
+const FIRST_STATE = { mysql: `(IF(run_at IS NULL, 'waiting', 'scheduled'))`, sqlite: `'waiting'` };
+const FIRST_RUNNABLE = { mysql: `(IF(run_at IS NULL, IF(group_key = '', 1, 4), 0))`, sqlite: '1' };
+
+/**
+ * A plain INSERT of queue and payload makes a complete job by the defaults. A claim changes no column's length, so InnoDB
+ * updates the row in place: half the cost of a row that grows, because jobs enqueued one after another fill their pages.
+ */
 export const jobTable = tableSchema({
   entity: 'SqlQueueJob',
   columns: {
     id: generated(bigint('id')),
-    queue: varchar('queue', 100),
-    name: withDefault(varchar('name', 100), 'default'),
+    queue: word('queue', 100),
+    name: withDefault(word('name', 100), 'default'),
     /** The time at which a scheduled job is due; null for all other jobs. */
     runAt: nullable(bigint('run_at')),
-    state: filledByDatabase(varchar<LiveState>('state', 10)),
+    state: filledByDatabase(fixedWord<LiveState>('state', 10), FIRST_STATE),
     /**
      * 0 for a scheduled job. Of a waiting or active job: 2 in a stage, 3 in its group, 4 on the way into its group, 5 if it
      * has returned to its group, 6 if it is blocked, 1 for all others.
      */
-    runnable: filledByDatabase(tinyint('runnable')),
+    runnable: filledByDatabase(tinyint('runnable'), FIRST_RUNNABLE),
     priority: withDefault(smallint('priority'), 0),
-    attempt: filledByDatabase(int('attempt')),
+    attempt: filledByDatabase(int('attempt'), '0'),
     /** 0 until the first claim: the queue's option decides then. */
     maxAttempts: withDefault(nullable(int('max_attempts')), 0),
     /** The claim of an active job; null for all other jobs, stored as 0. */
-    claimId: zeroAsNull(filledByDatabase(bigint('claim_id'))),
-    createdAt: filledByDatabase(bigint('created_at')),
+    claimId: zeroAsNull(filledByDatabase(bigint('claim_id'), '0')),
+    createdAt: filledByDatabase(bigint('created_at'), NOW),
     /** JSON, like the headers, the options and the error. */
     payload: text('payload'),
     headers: nullable(text('headers')),
@@ -45,7 +61,7 @@ export const jobTable = tableSchema({
     /** The time at which a delayed or retried job became due; null for a job that was due when it was enqueued. */
     dueAt: nullable(filledByDatabase(bigint('due_at'))),
     /** Empty: none. */
-    groupKey: withDefault(varchar('group_key', 100), ''),
+    groupKey: withDefault(label('group_key', 100), ''),
   },
   indexes: { queue: ['queue', 'runnable', 'runAt', 'groupKey', 'priority', 'id'] },
 });
@@ -57,14 +73,14 @@ export const historyTable = tableSchema({
   entity: 'SqlQueueHistory',
   columns: {
     id: primary(bigint('id')),
-    queue: varchar('queue', 100),
-    name: varchar('name', 100),
-    state: varchar<FinalState>('state', 10),
+    queue: word('queue', 100),
+    name: word('name', 100),
+    state: word<FinalState>('state', 10),
     priority: smallint('priority'),
     attempt: int('attempt'),
     maxAttempts: nullable(int('max_attempts')),
     /** The worker of the last attempt; null if the job was cancelled before its first attempt. */
-    workerId: nullable(varchar('worker_id', 36)),
+    workerId: nullable(word('worker_id', 36)),
     createdAt: bigint('created_at'),
     startedAt: nullable(bigint('started_at')),
     finishedAt: bigint('finished_at'),
@@ -82,10 +98,15 @@ export const historyTable = tableSchema({
      */
     dueAt: nullable(bigint('due_at')),
     /** The last owner through QueueConsumer; null if a worker ran the job. */
-    owner: nullable(varchar('owner', 255)),
+    owner: nullable(label('owner', 255)),
   },
   indexes: { expiry: ['expiresAt'], state: ['queue', 'state', 'id'] },
 });
+
+const { expiry: _, ...archiveIndexes } = historyTable.indexes!;
+
+/** An archive is never pruned. */
+export const archiveTable = { ...historyTable, indexes: archiveIndexes };
 
 /** The row of a finished job, until its retention ends. Times are milliseconds since 1970 by the database's clock. */
 export interface SqlQueueHistoryRow extends RowOf<(typeof historyTable)['columns']> {}

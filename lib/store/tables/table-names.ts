@@ -5,9 +5,9 @@ import { TABLE_SCHEMAS } from './table-schemas.js';
 
 export const DEFAULT_PREFIX = 'sql_queue_';
 
-export type Tables = Readonly<Record<keyof typeof TABLE_SCHEMAS | 'schema', string>>;
+export type Tables = Readonly<Record<keyof typeof TABLE_SCHEMAS, string>>;
 
-export const TABLES = [...Object.keys(TABLE_SCHEMAS), 'schema'] as (keyof Tables)[];
+export const TABLES = Object.keys(TABLE_SCHEMAS) as (keyof Tables)[];
 
 /** The prefix becomes part of SQL, so this check prevents injection. */
 export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {

@@ -4,18 +4,20 @@ import {
   nullable,
   primary,
   smallint,
+  fixedWord,
+  label,
   tableSchema,
   text,
   tinyint,
-  varchar,
   withDefault,
+  word,
   type StoredRow,
 } from './columns.js';
 import { adminTables } from './admin-tables.js';
 import { featureTables } from './feature-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
 
-/** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
+/** The tables of this release: the source of their names, entities and rows, and of the SQL that creates them. */
 export const TABLE_SCHEMAS = {
   jobs: jobTable,
 
@@ -24,8 +26,8 @@ export const TABLE_SCHEMAS = {
     entity: 'SqlQueueClaim',
     columns: {
       id: primary(bigint('id')),
-      workerId: varchar('worker_id', 36),
-      queue: varchar('queue', 100),
+      workerId: word('worker_id', 36),
+      queue: word('queue', 100),
       /** JSON: the ids of the jobs, in the order in which they start. */
       jobIds: text('job_ids'),
       /** The number of jobs at the head of the list that may have started. */
@@ -38,9 +40,9 @@ export const TABLE_SCHEMAS = {
       /** JSON: the ids of the jobs with a cancellation request. */
       cancelRequests: nullable(text('cancel_requests')),
       /** The owner of an assigned job; '' if the claim's id is the only proof. Null for the claims of workers. */
-      owner: nullable(varchar('owner', 255)),
+      owner: nullable(label('owner', 255)),
       /** The queue that receives a copy of each job of the claim that dies. */
-      deadLetter: nullable(varchar('dead_letter', 100)),
+      deadLetter: nullable(word('dead_letter', 100)),
       /** The time until which the owner has snoozed the job without releasing it; null: not snoozed. */
       snoozedUntil: nullable(bigint('snoozed_until')),
     },
@@ -52,7 +54,7 @@ export const TABLE_SCHEMAS = {
   queues: tableSchema({
     entity: 'SqlQueueQueue',
     columns: {
-      queue: primary(varchar('queue', 100)),
+      queue: primary(word('queue', 100)),
       /** 1 if the queue is paused in all processes. */
       paused: withDefault(tinyint('paused'), 0),
       createdAt: bigint('created_at'),
@@ -69,8 +71,8 @@ export const TABLE_SCHEMAS = {
   workers: tableSchema({
     entity: 'SqlQueueWorker',
     columns: {
-      id: primary(varchar('id', 36)),
-      host: varchar('host', 255),
+      id: primary(word('id', 36)),
+      host: label('host', 255),
       pid: int('pid'),
       /** JSON: the queues of the worker. */
       queues: text('queues'),
@@ -81,7 +83,10 @@ export const TABLE_SCHEMAS = {
     },
   }),
 
-  /** The commit lanes: each row counts the transactions that a process commits one after another. */
+  /**
+   * The commit lanes: each row counts the transactions that a process commits one after another. Unused on SQLite, which
+   * has no connection to lose.
+   */
   commit_log: tableSchema({
     entity: 'SqlQueueCommitLog',
     columns: {
@@ -99,9 +104,9 @@ export const TABLE_SCHEMAS = {
   subscriptions: tableSchema({
     entity: 'SqlQueueSubscription',
     columns: {
-      queue: primary(varchar('queue', 100)),
+      queue: primary(word('queue', 100)),
       /** A `*` at the end matches every topic with the same beginning. */
-      topic: primary(varchar('topic', 100)),
+      topic: primary(word('topic', 100)),
       /** JSON: for each header the required text, or the list of accepted texts; null: every message matches. */
       headers: nullable(text('header_filter')),
       createdAt: bigint('created_at'),
@@ -114,8 +119,8 @@ export const TABLE_SCHEMAS = {
     entity: 'SqlQueueStage',
     columns: {
       jobId: primary(bigint('job_id')),
-      queue: varchar('queue', 100),
-      stage: varchar('stage', 100),
+      queue: word('queue', 100),
+      stage: label('stage', 100),
       /** A copy of the job's priority, so that a stage is read in the order of its queue. */
       priority: smallint('priority'),
     },
@@ -124,26 +129,26 @@ export const TABLE_SCHEMAS = {
 
   ...featureTables,
 
-  /** The rows that workers keep locked while they claim by `lock`. */
+  /** The rows that workers keep locked while they claim by `lock`. Unused on SQLite, which has no row locks. */
   locks: tableSchema({
     entity: 'SqlQueueLock',
     columns: {
       id: primary(bigint('id')),
-      workerId: varchar('worker_id', 36),
+      workerId: word('worker_id', 36),
       lockedAt: bigint('locked_at'),
     },
   }),
 
-  /** The keys of jobs, kept for at least an hour after their last use. */
+  /** The keys of jobs, kept for at least an hour after their last use. No row changes when a job is claimed or ends. */
   keys: tableSchema({
     entity: 'SqlQueueKey',
     columns: {
-      queue: primary(varchar('queue', 100)),
+      queue: primary(word('queue', 100)),
       /** SHA-256 of the key in hexadecimal digits. The options of a job contain the key itself. */
-      keyHash: primary(varchar('key_hash', 64)),
+      keyHash: primary(fixedWord('key_hash', 64)),
       /** The last key owner; 0: none. The state of that job decides whether it still owns the key. */
       jobId: withDefault(bigint('job_id'), 0),
-      keyUntil: withDefault(varchar<'started' | 'finished' | 'time'>('key_until', 10), 'finished'),
+      keyUntil: withDefault(word<'started' | 'finished' | 'time'>('key_until', 10), 'finished'),
       /** The end of the key's time; null if the key is not owned for a time. */
       expiresAt: nullable(bigint('expires_at')),
       /** The earliest time at which the row may be deleted. */
@@ -156,22 +161,22 @@ export const TABLE_SCHEMAS = {
   schedules: tableSchema({
     entity: 'SqlQueueSchedule',
     columns: {
-      name: primary(varchar('name', 100)),
-      queue: varchar('queue', 100),
-      jobName: varchar('job_name', 100),
+      name: primary(word('name', 100)),
+      queue: word('queue', 100),
+      jobName: word('job_name', 100),
       /** Null if the schedule has `everyMs`. */
-      cron: nullable(varchar('cron', 200)),
+      cron: nullable(word('cron', 200)),
       everyMs: nullable(bigint('every_ms')),
-      tz: varchar('tz', 100),
+      tz: word('tz', 100),
       /** JSON, like the headers and the options: the columns of each job. */
       payload: text('payload'),
       headers: nullable(text('headers')),
       options: nullable(text('options')),
       priority: smallint('priority'),
       maxAttempts: nullable(int('max_attempts')),
-      missed: varchar<'skip' | 'once' | 'all'>('missed', 10),
+      missed: word<'skip' | 'once' | 'all'>('missed', 10),
       missedLimit: int('missed_limit'),
-      overlap: varchar<'allow' | 'skip' | 'one-waiting'>('overlap', 20),
+      overlap: word<'allow' | 'skip' | 'one-waiting'>('overlap', 20),
       jitterMs: bigint('jitter_ms'),
       untilAt: nullable(bigint('until_at')),
       /** The first tick without a job; null if the schedule is paused or has ended. */
@@ -180,10 +185,10 @@ export const TABLE_SCHEMAS = {
       lastAt: nullable(bigint('last_at')),
       lastJobId: nullable(bigint('last_job_id')),
       paused: withDefault(tinyint('paused'), 0),
-      source: varchar<'code' | 'api'>('source', 10),
+      source: word<'code' | 'api'>('source', 10),
       /** Of a schedule from code: equal in all processes that declare the same. */
-      digest: nullable(varchar('digest', 64)),
-      revision: nullable(varchar('revision', 100)),
+      digest: nullable(word('digest', 64)),
+      revision: nullable(word('revision', 100)),
       /** The last time at which a process declared it, within an hour. */
       declaredAt: nullable(bigint('declared_at')),
     },
@@ -191,6 +196,11 @@ export const TABLE_SCHEMAS = {
   }),
 
   ...adminTables,
+
+  /** The migrations that have made the tables. It has no entity. */
+  schema: tableSchema({
+    columns: { version: primary(int('version')), appliedAt: bigint('applied_at') },
+  }),
 };
 
 /** A row of the table, as a statement returns it. */

@@ -2,7 +2,7 @@ import { systemClock } from '../../../common/clock.js';
 import { QueueSettings } from '../../../engine/queue-settings.js';
 import { openUnchecked, type UncheckedDatabase } from '../../../store/open-unchecked.js';
 import { readPendingMigration, type PendingMigration } from '../../../store/databases/read-pending-migration.js';
-import { SCHEMA_VERSION } from '../../../store/schema/migrations/migrations.js';
+import { schemaVersion } from '../../../store/schema/migrations.js';
 import type { Command, UnopenedCall } from '../command.js';
 import { connect, existingDataSource } from '../connect.js';
 
@@ -13,7 +13,8 @@ export const migrate: Command = {
     if (call.options.flag('print')) return print(call);
     const engine = await connect(call.target, 'run');
     await engine.shutdown.close();
-    call.output.result({ version: SCHEMA_VERSION }, () => `The tables have version ${SCHEMA_VERSION}.`);
+    const version = schemaVersion();
+    call.output.result({ version }, () => `The tables have version ${version}.`);
   },
 };
 
@@ -23,10 +24,11 @@ async function print({ target, output }: UnopenedCall): Promise<void> {
   const dataSource = existingDataSource(target);
   const opened = await openUnchecked({ dataSource, prefix, clock: systemClock, shortestLeaseMs });
   const { from, statements } = await pendingOn(opened);
-  output.result({ from, version: SCHEMA_VERSION, statements }, () =>
+  const version = schemaVersion();
+  output.result({ from, version, statements }, () =>
     statements.length === 0
-      ? `-- The tables have version ${SCHEMA_VERSION}: nothing to do.`
-      : [`-- From version ${from} to ${SCHEMA_VERSION}`, ...statements.map((sql) => `${sql};`)].join('\n\n'),
+      ? `-- The tables have version ${version}: nothing to do.`
+      : [`-- From version ${from} to ${version}`, ...statements.map((sql) => `${sql};`)].join('\n\n'),
   );
 }
 
