@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
 import { toClaimedJob } from '../rows/claimed-row.js';
-import { completeClaimed } from '../ends/complete-jobs.js';
+import { endJobs } from '../ends/end-jobs.js';
 import { endLockedAssignment } from '../features/people/end-assignment.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob } from '../features/people/lock-assignment.js';
 import type { ReleasedJob } from './admin-store.js';
@@ -28,7 +28,7 @@ export function* releaseJob(id: number, isCallers: boolean): Work<ReleasedJob | 
     const { job, leftGroup } = withoutGroupLock(toClaimedJob(claimed!, claimed!.queue), isCallers);
     const { worker_id: workerId } = claim;
     const outcome = { kind: 'release' } as const;
-    yield* completeClaimed([{ job, claimId, workerId, outcome, ranMs: null, retentionMs: false, deadLetter: false }]);
+    yield* endJobs([{ job, claimId, workerId, outcome, ranMs: null, retentionMs: false, deadLetter: false }]);
     yield* requestCancel(id, claimId, claim);
     return { ...released(job, workerId, null), ...leftGroup };
   }

@@ -1,7 +1,6 @@
 import { groupBy } from '../../common/group-by.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { execute, executeAll, type Work } from '../core/statement.js';
-import type { FencedStatement } from '../rows/fence.js';
+import { execute, executeAll, statement, type Statement, type Work } from '../core/statement.js';
 import { compareKeys, lockedGroupsOf, lockFreeGroups } from './locked-groups.js';
 
 // Writes each row, although most states stay: the lock keeps a claim from counting a job that ends in this transaction. The
@@ -12,18 +11,15 @@ const WAKE = `
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = :queue AND group_key IN (:groups)`;
 
-const NONE: readonly FencedStatement[] = [];
+const NONE: readonly Statement[] = [];
 
 /**
  * The statements that make groups claimable in which these jobs end. They come before those for claims and jobs, and are in
  * the order of the primary key, in which every transaction locks groups.
  */
-export function wakeGroups(completions: readonly JobInGroup[]): readonly FencedStatement[] {
+export function wakeGroups(completions: readonly JobInGroup[]): readonly Statement[] {
   if (!completions.some(isCounted)) return NONE;
-  return groupsByQueue(completions).map(([queue, groups]) => ({
-    ...{ sql: WAKE, values: { queue, groups } },
-    expectedRows: undefined,
-  }));
+  return groupsByQueue(completions).map(([queue, groups]) => statement(WAKE, { queue, groups }));
 }
 
 /** The completions that wait for a group which another transaction has locked. The locks end with each statement. */

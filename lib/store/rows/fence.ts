@@ -35,7 +35,7 @@ const LOCK_CLAIM_UNLESS_CANCEL_REQUESTED = `
 /** A statement on jobs of one claim, or on claims. If it matches fewer rows than it names, a claim was lost. */
 export interface FencedStatement extends Statement {
   /** How many rows the statement must change or return. Undefined: any number. */
-  readonly expectedRows: number | undefined;
+  readonly expectedRows?: number | undefined;
   readonly allowsMore?: boolean;
 }
 

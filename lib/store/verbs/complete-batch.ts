@@ -3,7 +3,7 @@ import type { SqlDatabase } from '../core/sql-database.js';
 import { query, queryIds, type Work } from '../core/statement.js';
 import { findInLockedGroups } from '../ends/wake-groups.js';
 import { honourCancelRequests } from '../rows/cancel-requests.js';
-import { completeClaimed, FenceError } from '../ends/complete-jobs.js';
+import { endJobs, FenceError } from '../ends/end-jobs.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../rows/completion.js';
 import { fenceClaims, groupByClaim, idsCondition, isFinished, writeClaimProgress } from '../rows/fence.js';
 
@@ -74,7 +74,7 @@ async function rejectLocked(database: CompletionDatabase, { completions }: Compl
 
 /** Writes the batch, or throws a FenceError. Locks claims, then jobs, then history, like every transaction. */
 function* completeAll({ completions, claims }: CompletionBatch): Work<CompletionResult> {
-  yield* completeClaimed(completions, fenceClaims(claims, completions));
+  yield* endJobs(completions, { claims: fenceClaims(claims, completions) });
   return { lost: NONE, cancelled: NONE, lostClaims: NONE };
 }
 
@@ -89,7 +89,7 @@ function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
   for (const [claimId, ofClaim] of groupByClaim(batch.completions)) {
     for (const completion of yield* findMissing(claimId, ofClaim)) missing.add(completion);
   }
-  yield* completeClaimed(completions.filter((_, index) => !missing.has(batch.completions[index]!)));
+  yield* endJobs(completions.filter((_, index) => !missing.has(batch.completions[index]!)));
   // If the earlier commit had succeeded, no job would still belong to its claim.
   const mayBeStored = batch.mayHaveCommitted && missing.size === batch.completions.length;
   const lost = mayBeStored ? yield* findLost(missing, batch.mayBeRescued) : missing;

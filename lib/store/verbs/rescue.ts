@@ -5,7 +5,7 @@ import type { OnRescued, RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../rows/claimed-row.js';
 import { IS_AHEAD_OF_CLOCK, deleteEmptyClaims, endLease, findClaimedJobs, type ListedClaim } from '../rows/lease.js';
 import { rescueEvents } from '../rows/job-events.js';
-import { completeClaimed } from '../ends/complete-jobs.js';
+import { endJobs } from '../ends/end-jobs.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
@@ -92,7 +92,7 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
     const endedAt = new Date(Number(rows[index]!.at));
     return { ...common, job, outcome: outcomes[index]!, endedAt, retentionMs: rules.retentionMs(job.queue) };
   });
-  yield* completeClaimed(completions, [], rescueEvents(completions));
+  yield* endJobs(completions, { events: rescueEvents(completions) });
   const [remaining] = yield* deleteEmptyClaims([claimId]);
   if (remaining !== undefined && rescued.length > 0) yield* endLease(claimId);
   return rescued;

@@ -18,7 +18,7 @@ import { extend, deleteEmptyClaims } from '../rows/lease.js';
 import { hasUnusedKeys, pruneKeys } from '../features/keys/key-rows.js';
 import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
-import { completeClaimed, FenceError } from '../ends/complete-jobs.js';
+import { endJobs, FenceError } from '../ends/end-jobs.js';
 import type { Work } from '../core/statement.js';
 import { countWaiting, summarizeWork, readUpcomingTimes } from './summarize-work.js';
 import { StageCleanup } from './stage-cleanup.js';
@@ -119,7 +119,7 @@ export function sqlJobStore(
         // Checked before the completion, which could not be undone outside of a transaction.
         if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
         await database
-          .inCallerTransaction(manager, () => completeClaimed([completion]))
+          .inCallerTransaction(manager, () => endJobs([completion]))
           .catch((error: unknown) => {
             throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
           });

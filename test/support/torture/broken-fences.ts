@@ -15,7 +15,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'outcomes are written without the fence': {
     find: {
       'lib/store/verbs/complete-batch.ts': [FENCE],
-      'lib/store/ends/complete-jobs.ts': [FENCE],
+      'lib/store/ends/return-jobs.ts': [FENCE],
       'lib/store/rows/history.ts': [FENCE],
     },
     replace: 'WHERE :ids AND :claimId = :claimId',
@@ -52,12 +52,12 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'the transaction of a job does not complete it': {
     find: {
-      'lib/store/verbs/sql-job-store.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'],
+      'lib/store/verbs/sql-job-store.ts': ['.inCallerTransaction(manager, () => endJobs([completion]))'],
     },
-    replace: '.inCallerTransaction(manager, () => completeClaimed([]))',
+    replace: '.inCallerTransaction(manager, () => endJobs([]))',
   },
   'a lost outcome counts as stored': {
-    find: { 'lib/store/ends/complete-jobs.ts': ['throw new FenceError()'] },
+    find: { 'lib/store/ends/end-jobs.ts': ['throw new FenceError()'] },
     replace: 'return',
   },
   'claims of a limited queue do not wait for each other': {
@@ -74,7 +74,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'a group stays blocked when its jobs end': {
     find: {
-      'lib/store/ends/complete-jobs.ts': ['...wakeGroups(completions), '],
+      'lib/store/ends/end-jobs.ts': ['{ beforeRows: wakeGroups },'],
       'lib/store/features/groups/join-groups.ts': [`(state = 'blocked' AND turn <= :now) OR `],
     },
     replace: '',

@@ -7,7 +7,7 @@ import { toJobBeforeClaim, NEXT_ATTEMPT } from '../../rows/claimed-row.js';
 import { randomId } from '../../../job/random-id.js';
 import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../../rows/lease.js';
-import { FenceError } from '../../ends/complete-jobs.js';
+import { FenceError } from '../../ends/end-jobs.js';
 import { stageOf } from '../../ends/stages.js';
 import { RUNNABLE_WHEN_WAITING } from '../../rows/runnable.js';
 import { recordEvents, query, executeAll, type SqlValue, type Statement, type Work } from '../../core/statement.js';

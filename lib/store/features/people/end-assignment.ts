@@ -7,7 +7,7 @@ import { completionEvents } from '../../rows/job-events.js';
 import { isFinished } from '../../rows/fence.js';
 import { lockAssignment, type LiveJob, type LockedAssignment } from './lock-assignment.js';
 import { deleteClaim, LEASE_LENGTH } from '../../rows/lease.js';
-import { completeClaimed } from '../../ends/complete-jobs.js';
+import { endJobs } from '../../ends/end-jobs.js';
 import { clearStages, setStage } from '../../ends/stages.js';
 import { execute, recordEvents, query, type Work } from '../../core/statement.js';
 import { requireDecisions } from '../../core/with-decisions.js';
@@ -50,7 +50,7 @@ export function* endLockedAssignment(
   const endedAt = new Date(atMs);
   const completion = { job, claimId, workerId, owner, outcome, ranMs: heldMs, endedAt, retentionMs, deadLetter };
   yield* deleteClaim(claimId);
-  yield* completeClaimed([completion]);
+  yield* endJobs([completion]);
   // A job that is not finished returns to its stage.
   if (isFinished(completion)) yield* clearStages([job.id]);
   return { job, outcome, heldMs, owner };

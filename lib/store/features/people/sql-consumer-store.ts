@@ -6,7 +6,7 @@ import { listAssigned, listInStage, listUnassigned } from './assigned-jobs.js';
 import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './end-assignment.js';
 import { wakeGroup } from '../../ends/wake-groups.js';
 import { readClaimPermit } from './claim-permit.js';
-import { FenceError } from '../../ends/complete-jobs.js';
+import { FenceError } from '../../ends/end-jobs.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
 import type { Work } from '../../core/statement.js';
 import { claimFromStage } from './claim-from-stage.js';
