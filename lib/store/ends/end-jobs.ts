@@ -6,6 +6,7 @@ import { completionEvents } from '../rows/job-events.js';
 import { enqueueDeadLetters } from './dead-letters.js';
 import { closeEdges } from './edges.js';
 import { returnJobs } from './return-jobs.js';
+import { leaveStages } from './stages.js';
 import { rememberResults } from './subject-blobs.js';
 import { wakeGroups } from './wake-groups.js';
 
@@ -17,6 +18,7 @@ interface EndHook {
   readonly withRows?: (ends: readonly Completion[]) => readonly Statement[];
   /** Work after the fence, and before the history. */
   readonly beforeHistory?: (ends: readonly Completion[]) => Work<void>;
+  readonly afterHistory?: (ends: readonly Completion[]) => Work<void>;
 }
 
 /** In the order in which every transaction locks the tables. A feature that has to do with ends adds one line. */
@@ -25,6 +27,7 @@ const HOOKS: readonly EndHook[] = [
   { withRows: closeEdges },
   { withRows: rememberResults },
   { beforeHistory: enqueueDeadLetters },
+  { afterHistory: leaveStages },
 ];
 
 const DELETE_FINISHED = deleteFrom('jobs', ':ids AND claim_id = :claimId');
@@ -59,6 +62,7 @@ export function* endJobs(
   for (const { beforeHistory } of HOOKS) if (beforeHistory) yield* beforeHistory(ends);
   // After the fence, because another worker may have written the history of a lost job already.
   yield* writeHistory(kept);
+  for (const { afterHistory } of HOOKS) if (afterHistory) yield* afterHistory(ends);
 }
 
 /** The statements for the rows of the jobs, and those of the jobs whose history they do not write. */

@@ -1,5 +1,8 @@
-import { RUNNABLE_IN_QUEUE } from '../rows/runnable.js';
+import { ascending } from '../core/safe-id.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
+import type { Completion } from '../rows/completion.js';
+import { isFinished } from '../rows/fence.js';
+import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../rows/runnable.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
@@ -25,11 +28,17 @@ const INSERT_STAGE = `
 
 const SET_RUNNABLE = `
   UPDATE {jobs} {by primary}
-  SET runnable = CASE WHEN :isInStage = 1 THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END
+  SET runnable = CASE WHEN :isInStage = 1 THEN ${IN_STAGE} ELSE ${RUNNABLE_IN_QUEUE} END
   WHERE id = :id AND claim_id = 0`;
 
 export function* stageOf(id: number): Work<string | null> {
   return (yield* query<{ stage: string }>(STAGE_OF, { id }))[0]?.stage ?? null;
+}
+
+/** A job that returns to its queue stays in its stage. */
+export function* leaveStages(ends: readonly Completion[]): Work<void> {
+  const left = ends.filter((end) => end.isStaged && isFinished(end));
+  yield* deleteStaged(ascending(left.map(({ job }) => job.id)));
 }
 
 /** Deletes the stages of these jobs. The caller sets their `runnable`. */

@@ -9,6 +9,8 @@ export interface Completion {
   /** The owner who claimed the job. '' or undefined: a worker or the bearer of a token claimed it. */
   readonly owner?: string | null;
   readonly outcome: Outcome;
+  /** The job is in a stage. Workers claim no such jobs. */
+  readonly isStaged?: boolean;
   /** Null if the attempt did not start. */
   readonly ranMs: number | null;
   /** The time of the error, for people. Needed only if an attempt has failed. */

@@ -1,5 +1,7 @@
 // The column `runnable`: the range of index queue in which a job waits. A claim does not change it.
 
+/** It waits in a stage. */
+export const IN_STAGE = 2;
 /** It is in its group, behind the head of the group. */
 export const IN_GROUP = 3;
 /** It has not joined its group yet. */
@@ -11,6 +13,13 @@ export const BLOCKED = 6;
 
 /** In a statement: the `runnable` of a job that is in no stage and waits again. */
 export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN 1 ELSE ${RETURNED} END`;
+
+/** In a statement that locks jobs: whether a job is in a stage. A scheduled job returns to its stage when it is due. */
+export const IS_STAGED = `CASE WHEN runnable = ${IN_STAGE} THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) END AS is_staged`;
+
+/** A row with this column. */
+export type StagedRow = Readonly<Record<'is_staged', number>>;
 
 /** In a statement: the `runnable` of a job that waits again, 2 if it is in a stage. */
 export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END`;

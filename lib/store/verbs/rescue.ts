@@ -8,6 +8,7 @@ import { rescueEvents } from '../rows/job-events.js';
 import { endJobs } from '../ends/end-jobs.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
+import { IS_STAGED, type StagedRow } from '../rows/runnable.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
 import type { TableRow } from '../tables/table-schemas.js';
 
@@ -39,7 +40,7 @@ const RESTART_LEASE = `
 
 // A job that the transaction of its handler has locked may still complete, so it stays for the next rescue.
 const LOCK_CLAIMED_JOBS = `
-  SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
+  SELECT ${CLAIMED_COLUMNS}, queue, ${IS_STAGED}, :now AS at
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id {lock free}`;
@@ -76,7 +77,7 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const rows =
     ids.length === 0
       ? []
-      : yield* query<ClaimedRow & { queue: string; at: number }>(LOCK_CLAIMED_JOBS, { ids, claimId });
+      : yield* query<ClaimedRow & StagedRow & { queue: string; at: number }>(LOCK_CLAIMED_JOBS, { ids, claimId });
   const deadLetter = claim.dead_letter ?? false;
   const holder = { workerId: claim.worker_id, owner: claim.owner };
   const expired = rows.map((row) => {
@@ -89,8 +90,9 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const rescued: RescuedJob[] = expired.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
   const common = { claimId, ...holder, ranMs: null, deadLetter } as const;
   const completions = expired.map((job, index): Completion => {
-    const endedAt = new Date(Number(rows[index]!.at));
-    return { ...common, job, outcome: outcomes[index]!, endedAt, retentionMs: rules.retentionMs(job.queue) };
+    const { at, is_staged } = rows[index]!;
+    const facts = { isStaged: Number(is_staged) === 1, endedAt: new Date(Number(at)) };
+    return { ...common, ...facts, job, outcome: outcomes[index]!, retentionMs: rules.retentionMs(job.queue) };
   });
   yield* endJobs(completions, { events: rescueEvents(completions) });
   const [remaining] = yield* deleteEmptyClaims([claimId]);

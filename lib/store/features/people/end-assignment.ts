@@ -4,11 +4,10 @@ import type { MaybePromise } from '../../../common/maybe-promise.js';
 import type { EndedAssignment, ExpectedHolder, Snooze, PersonOutcome } from './consumer-store.js';
 import { leaseEndMs, NEVER_MS } from './assign.js';
 import { completionEvents } from '../../rows/job-events.js';
-import { isFinished } from '../../rows/fence.js';
 import { lockAssignment, type LiveJob, type LockedAssignment } from './lock-assignment.js';
 import { deleteClaim, LEASE_LENGTH } from '../../rows/lease.js';
 import { endJobs } from '../../ends/end-jobs.js';
-import { clearStages, setStage } from '../../ends/stages.js';
+import { setStage } from '../../ends/stages.js';
 import { execute, recordEvents, query, type Work } from '../../core/statement.js';
 import { requireDecisions } from '../../core/with-decisions.js';
 
@@ -44,15 +43,14 @@ export function* endAssignment(
 }
 
 export function* endLockedAssignment(
-  { job, claimId, workerId, owner, heldMs, atMs }: LockedAssignment,
+  { job, isStaged, claimId, workerId, owner, heldMs, atMs }: LockedAssignment,
   { outcome, retentionMs, deadLetter = false }: PersonOutcome,
 ): Work<EndedAssignment> {
   const endedAt = new Date(atMs);
-  const completion = { job, claimId, workerId, owner, outcome, ranMs: heldMs, endedAt, retentionMs, deadLetter };
+  const holder = { claimId, workerId, owner };
+  const end = { job, isStaged, ...holder, outcome, ranMs: heldMs, endedAt, retentionMs, deadLetter };
   yield* deleteClaim(claimId);
-  yield* endJobs([completion]);
-  // A job that is not finished returns to its stage.
-  if (isFinished(completion)) yield* clearStages([job.id]);
+  yield* endJobs([end]);
   return { job, outcome, heldMs, owner };
 }
 

@@ -4,6 +4,7 @@ import type { FinalState } from '../../../job/job-state.js';
 import type { ExpectedHolder } from './consumer-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
 import { query, type Work } from '../../core/statement.js';
+import { IS_STAGED, type StagedRow } from '../../rows/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const SELECT_LIVE_CLAIM = `
@@ -22,16 +23,19 @@ const LOCK_CLAIM = `
   WHERE id = :claimId {lock}`;
 
 const LOCK_JOB = `
-  SELECT ${CLAIMED_COLUMNS}, queue
+  SELECT ${CLAIMED_COLUMNS}, queue, ${IS_STAGED}
   FROM {jobs} {by primary}
   WHERE id = :id AND claim_id = :claimId {lock}`;
 
 type AssignmentClaimRow = Pick<TableRow<'claims'>, 'worker_id' | 'owner' | 'dead_letter' | 'claimed_at'> &
   Readonly<Record<'at' | 'has_lease', number>>;
 
+type LockedJobRow = ClaimedRow & StagedRow & Pick<TableRow<'jobs'>, 'queue'>;
+
 /** A locked job, and its locked claim, which has no other job. */
 export interface LockedAssignment {
   readonly job: ClaimedJob;
+  readonly isStaged: boolean;
   readonly claimId: number;
   readonly workerId: string;
   readonly owner: string;
@@ -91,6 +95,7 @@ export function* lockAssignment(id: number, holder: ExpectedHolder, located?: Li
     if (!row) continue;
     return {
       job: toClaimedJob(row, row.queue),
+      isStaged: Number(row.is_staged) === 1,
       claimId,
       workerId,
       owner,
@@ -107,8 +112,8 @@ export function* lockAssignment(id: number, holder: ExpectedHolder, located?: Li
  *
  * @param claimId 0: the job must have no claim
  */
-export function* lockJob(id: number, claimId: number): Work<(ClaimedRow & { readonly queue: string }) | undefined> {
-  return (yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id, claimId }))[0];
+export function* lockJob(id: number, claimId: number): Work<LockedJobRow | undefined> {
+  return (yield* query<LockedJobRow>(LOCK_JOB, { id, claimId }))[0];
 }
 
 function isHolder(holder: ExpectedHolder, claimId: number, owner: string): boolean {
