@@ -1,14 +1,11 @@
 import { readIds } from '../../job/read-columns.js';
-import { closeEdges } from '../ends/edges.js';
+import { cancelLocked } from '../ends/cancel-idle-jobs.js';
 import type { CancelResult, JobSearch } from './admin-store.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { Completion } from '../rows/completion.js';
 import { toIdleJob } from '../rows/claimed-row.js';
 import { endLockedAssignment } from '../features/people/end-assignment.js';
-import { historyRetentionMs, writeHistory } from '../rows/history.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../features/people/lock-assignment.js';
-import { jobEventsOf } from '../rows/job-events.js';
-import { deleteFrom, execute, executeAll, recordEvents, query, type Work } from '../core/statement.js';
+import { execute, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
@@ -17,8 +14,6 @@ const LOCK_CLAIMED_JOB = `
   SELECT id
   FROM {jobs} {by primary}
   WHERE id = :id AND claim_id = :claimId {lock}`;
-
-const DELETE_IDLE_JOB = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_CLAIM = `
   SELECT worker_id, cancel_requests, owner
@@ -58,20 +53,8 @@ export function* cancelJob(
 function* cancelIdle(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult | undefined> {
   const row = yield* lockJob(id, 0);
   if (!row) return undefined;
-  const job = toIdleJob(row, row.queue);
-  yield* recordEvents(jobEventsOf('cancelled', [job]));
-  yield* execute(DELETE_IDLE_JOB, { id });
-  const completion: Completion = {
-    job,
-    claimId: 0,
-    workerId: null,
-    outcome: { kind: 'cancel' },
-    ranMs: null,
-    retentionMs: retentionMs(row.queue),
-  };
-  yield* executeAll(closeEdges([completion]));
-  if (historyRetentionMs(completion) !== false) yield* writeHistory([completion]);
-  return cancelled(job);
+  yield* cancelLocked([row], retentionMs);
+  return cancelled(toIdleJob(row, row.queue));
 }
 
 function* cancelClaimed(

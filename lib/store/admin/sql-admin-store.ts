@@ -21,7 +21,7 @@ import { removeJobs } from './remove-jobs.js';
 import { lockMatching } from './search-conditions.js';
 import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
-import { cancelIdleJobs } from '../features/flows/settle-jobs.js';
+import { cancelIdleJobs } from '../ends/cancel-idle-jobs.js';
 import { UNUSED_KEY_RETENTION_MS } from '../features/keys/key-rows.js';
 import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from './reenqueue-keyed.js';
 import { configureQueue } from '../features/queues/configure-queue.js';

@@ -30,10 +30,14 @@ export function* findInLockedGroups<Each extends JobInGroup>(completions: readon
   return completions.filter((one) => isCounted(one) && locked.get(one.job.queue)!.has(one.job.group));
 }
 
-type JobInGroup = Readonly<{ job: Pick<ClaimedJob, 'queue' | 'group' | 'countsInGroup'> }>;
+type JobInGroup = Readonly<{
+  claimId: number;
+  job: Pick<ClaimedJob, 'queue'> & Partial<Pick<ClaimedJob, 'group' | 'countsInGroup'>>;
+}>;
 
-function isCounted({ job: { group, countsInGroup } }: JobInGroup): boolean {
-  return typeof group === 'string' && countsInGroup !== false;
+/** A group counts its active jobs. */
+function isCounted({ claimId, job: { group, countsInGroup } }: JobInGroup): boolean {
+  return claimId !== 0 && typeof group === 'string' && countsInGroup !== false;
 }
 
 function groupsByQueue(completions: readonly JobInGroup[]): [queue: string, groups: string[]][] {

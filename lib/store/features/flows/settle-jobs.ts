@@ -1,27 +1,12 @@
 import { PrerequisiteFailedError } from '../../../job/errors.js';
 import { readOverrides } from '../../../job/read-columns.js';
-import { storedError, type StoredError } from '../../../job/stored-error.js';
-import {
-  statement,
-  deleteFrom,
-  recordEvents,
-  execute,
-  executeAll,
-  Ids,
-  query,
-  executeInBatches,
-  type Work,
-} from '../../core/statement.js';
+import { storedError } from '../../../job/stored-error.js';
+import { statement, recordEvents, executeAll, Ids, query, executeInBatches, type Work } from '../../core/statement.js';
 import { ascending, idsOf } from '../../core/safe-id.js';
-import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../../rows/claimed-row.js';
-import type { Completion } from '../../rows/completion.js';
-import { historyRetentionMs, writeHistory } from '../../rows/history.js';
-import { jobEventsOf, type EventJob } from '../../rows/job-events.js';
-import { clearStages } from '../../ends/stages.js';
+import { cancelLocked, IDLE_COLUMNS, toEventJob, type IdleRow } from '../../ends/cancel-idle-jobs.js';
+import { jobEventsOf } from '../../rows/job-events.js';
 import { RUNNABLE_WHEN_WAITING, BLOCKED } from '../../rows/runnable.js';
-import { closeEdges } from '../../ends/edges.js';
 import type { RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
-import type { Lock } from '../../core/words.js';
 
 const DEPENDENTS = `
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
@@ -66,15 +51,12 @@ const READ_PAGE = `
   ORDER BY j.group_key, j.priority, j.id
   LIMIT :limit`;
 
-const lockIf = (condition: string, lock: Lock) => `
-  SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
-  FROM {jobs} {by primary}
-  WHERE id IN (:ids) AND ${condition}
-  ORDER BY id {${lock}}`;
-
 // A job that another transaction has locked delays no other job. The caller returns to it.
-const LOCK_BLOCKED = lockIf(`state = 'blocked'`, 'lock free');
-const LOCK_IDLE = lockIf('claim_id = 0', 'lock');
+const LOCK_BLOCKED = `
+  SELECT ${IDLE_COLUMNS}, :now AS at
+  FROM {jobs} {by primary}
+  WHERE id IN (:ids) AND state = 'blocked'
+  ORDER BY id {lock free}`;
 
 const UNBLOCK = `
   UPDATE {jobs} {by primary}
@@ -86,8 +68,6 @@ const SCHEDULE = `
   SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL
   WHERE id = :id AND state = 'blocked'`;
 
-const DELETE_IDLE = deleteFrom('jobs', ':ids AND claim_id = 0');
-
 /** A blocked job, and the edges that decide whether it may run. */
 type StandingRow = Readonly<Record<'id', number> & Record<'open_edge' | 'failed_edge', number | null>>;
 
@@ -95,7 +75,7 @@ export type BlockedPosition = Readonly<{ group: string; priority: number; id: nu
 
 const BATCH_SIZE = 500;
 
-type LockedRow = ClaimedRow & { readonly queue: string; readonly at: number };
+type LockedRow = IdleRow & { readonly at: number };
 
 /** The jobs that need not wait any longer for these jobs, which have ended. Without locks. */
 export function* findSettled(endedIds: readonly number[]): Work<number[]> {
@@ -140,12 +120,6 @@ export function* settleJobs(ids: readonly number[], retentionMs: RetentionOf): W
   return { unblocked, cancelled, ...(skipped.length > 0 && { locked: skipped.map(([id]) => id) }) };
 }
 
-/** Cancels those of the jobs that no claim has. */
-export function* cancelIdleJobs(ids: readonly number[], retentionMs: RetentionOf): Work<readonly EventJob[]> {
-  if (ids.length === 0) return [];
-  return yield* cancelLocked(yield* query<LockedRow>(LOCK_IDLE, { ids }), retentionMs);
-}
-
 function isSettled({ open_edge, failed_edge }: StandingRow): boolean {
   return open_edge === null || failed_edge !== null;
 }
@@ -170,30 +144,4 @@ function delayOf({ options, due_at, at }: LockedRow): number {
   const { delayMs, runAtMs } = ('overrides' in read && read.overrides) || {};
   if (due_at !== null) return 0;
   return runAtMs === undefined ? (delayMs ?? 0) : runAtMs - Number(at);
-}
-
-function* cancelLocked(
-  rows: readonly LockedRow[],
-  retentionMs: RetentionOf,
-  errorOf: (row: LockedRow) => StoredError | undefined = () => undefined,
-): Work<EventJob[]> {
-  if (rows.length === 0) return [];
-  const completions = rows.map((row): Completion => {
-    const error = errorOf(row);
-    return {
-      ...{ job: toIdleJob(row, row.queue), claimId: 0, workerId: null, ranMs: null },
-      ...{ outcome: { kind: 'cancel', ...(error && { error }) }, retentionMs: retentionMs(row.queue) },
-    };
-  });
-  const jobs = rows.map(toEventJob);
-  yield* recordEvents(jobEventsOf('cancelled', jobs));
-  yield* execute(DELETE_IDLE, { ids: new Ids(idsOf(rows)) });
-  yield* executeAll(closeEdges(completions));
-  yield* writeHistory(completions.filter((completion) => historyRetentionMs(completion) !== false));
-  yield* clearStages(idsOf(rows));
-  return jobs;
-}
-
-function toEventJob({ id, queue, name, attempt }: LockedRow): EventJob & { id: number } {
-  return { id: Number(id), queue, name, attempt: Number(attempt) };
 }

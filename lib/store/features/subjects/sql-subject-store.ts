@@ -1,7 +1,7 @@
-import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../../core/safe-id.js';
 import { deleteFrom, executeAll, executeInBatches, query, statement, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
+import { cancelIdleJobs } from '../../ends/cancel-idle-jobs.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../../ends/earlier-runs.js';
 import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { inArchive } from '../../tables/archive-options.js';
