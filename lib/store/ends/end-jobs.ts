@@ -1,4 +1,4 @@
-import { deleteFrom, executeAll, recordEvents, type Statement, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, recordEvents, type JobEventSource, type Statement, type Work } from '../core/statement.js';
 import type { Completion } from '../rows/completion.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '../rows/fence.js';
 import { copyToHistory, writeHistory } from '../rows/history.js';
@@ -41,20 +41,22 @@ export class FenceError extends Error {}
 interface EndOptions {
   /** The statements for the rows of the claims. Default: none, so that they stay unchanged. */
   readonly claims?: readonly FencedStatement[];
-  readonly events?: ReturnType<typeof completionEvents>;
+  /** Statements in place of those that delete the jobs by their ids and claims. */
+  readonly deletions?: readonly Statement[];
+  readonly events?: JobEventSource;
 }
 
 /** The way out of the queue: ends jobs, and returns those to their queues whose outcome is not final. */
 export function* endJobs(
   ends: readonly Completion[],
-  { claims = [], events = completionEvents(ends) }: EndOptions = {},
+  { claims = [], deletions, events = completionEvents(ends) }: EndOptions = {},
 ): Work<void> {
   yield* recordEvents(events);
   const { rows, kept } = endRows(ends);
   const fenced: FencedStatement[] = [
     ...HOOKS.flatMap(({ beforeRows }) => beforeRows?.(ends) ?? []),
     ...claims,
-    ...rows,
+    ...(deletions ?? rows),
     ...HOOKS.flatMap(({ withRows }) => withRows?.(ends) ?? []),
   ];
   const answers = yield* executeAll(fenced);

@@ -3,12 +3,10 @@ import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { closeEdges } from '../ends/edges.js';
-import { deleteFrom, recordEvents, execute, executeAll, query, type Work } from '../core/statement.js';
+import { endJobs } from '../ends/end-jobs.js';
+import { deleteFrom, execute, query, type Statement, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
 import type { Completion } from '../rows/completion.js';
-import { writeHistory } from '../rows/history.js';
-import { completionEvents } from '../rows/job-events.js';
 
 // Overrides the retention of the queue, so that there is time to examine the job.
 const MALFORMED_RETENTION_MS = 30 * 86_400_000;
@@ -66,18 +64,26 @@ function* markUnsafeIdsDead(): Work<void> {
   );
 }
 
-/** A locked job that is about to be deleted, and its malformed column. */
-export type MalformedRow = ColumnProblem & { readonly row: ClaimedRow & { readonly queue: string } };
+/** A locked job, and its malformed column. */
+export interface MalformedRow extends ColumnProblem {
+  readonly row: ClaimedRow & { readonly queue: string };
+  readonly isStaged?: boolean;
+}
 
-/** Writes the history of jobs that no claim can take. Each is dead with an error that names its column. */
-export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<void> {
-  const completions = malformed.map(({ row, column, problem }): Completion => {
+/**
+ * Ends jobs that no claim can take. Each is dead with an error that names its column.
+ *
+ * @param deletions the statements that delete the rows, whose ids or claims may be malformed; default: they are deleted
+ */
+export function* markMalformedDead(
+  malformed: readonly MalformedRow[],
+  deletions: readonly Statement[] = [],
+): Work<void> {
+  const ends = malformed.map(({ row, isStaged = false, column, problem }): Completion => {
     const job = toIdleJob(row, row.queue);
     const error = storedError(new MalformedJobError(job.id, job.queue, column, problem));
-    const idle = { job, claimId: 0, workerId: null, ranMs: null };
+    const idle = { job, claimId: 0, workerId: null, isStaged, ranMs: null };
     return { ...idle, outcome: { kind: 'dead', error }, retentionMs: MALFORMED_RETENTION_MS };
   });
-  yield* recordEvents(completionEvents(completions));
-  yield* executeAll(closeEdges(completions));
-  yield* writeHistory(completions);
+  yield* endJobs(ends, { deletions });
 }

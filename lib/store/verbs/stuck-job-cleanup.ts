@@ -109,12 +109,13 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
   const outside = rows.filter(isOutsideItsGroup);
   yield* executeAll(outside.map((row) => statement(LET_ARRIVE, { id: Number(row.id) })));
   const stuck = rows.flatMap((row): MalformedRow[] => {
-    const problem = problemOf(row, claimed.has(Number(row.claim_id)), inStages.has(Number(row.id)));
-    return problem ? [{ row, ...problem }] : [];
+    const isStaged = inStages.has(Number(row.id));
+    const problem = problemOf(row, claimed.has(Number(row.claim_id)), isStaged);
+    return problem ? [{ row, isStaged, ...problem }] : [];
   });
   if (stuck.length === 0) return outside.length;
-  yield* executeAll(stuck.map(({ row }) => statement(REMOVE, { id: Number(row.id) })));
-  yield* markMalformedDead(stuck);
+  const deletions = stuck.map(({ row }) => statement(REMOVE, { id: Number(row.id) }));
+  yield* markMalformedDead(stuck, deletions);
   return stuck.length + outside.length;
 }
 
