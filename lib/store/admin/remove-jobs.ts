@@ -1,53 +1,60 @@
-import { closeEdges } from '../ends/edges.js';
+import { endJobs } from '../ends/end-jobs.js';
+import type { Removal } from '../ends/job-end.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { deleteFrom, executeAll, recordEvents, query, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, query, recordEvents, statement, type Work } from '../core/statement.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
-import { clearStages } from '../ends/stages.js';
+import { IS_STAGED, type StagedRow } from '../rows/runnable.js';
 import { markRemoved } from '../features/waits/sql-wait-store.js';
 
 const LOCK_IDLE = `
-  SELECT id, queue, name, attempt, options
+  SELECT id, queue, name, attempt, options, ${IS_STAGED}
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id {lock}`;
 
+// One statement for each row: see `words` of MySQL.
 const REMOVE_IDLE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_FINISHED = `
-  SELECT id, queue, name, attempt, NULL AS options
+  SELECT id, queue, name, attempt
   FROM {history} {by primary}
   WHERE id IN (:ids)
   ORDER BY id {lock}`;
 
 const REMOVE_FINISHED = deleteFrom('history', 'id = :id');
 
+type IdleRow = EventJob & StagedRow & { readonly options: string | null };
+
 /** Active jobs stay, because their worker would not learn of the removal: cancel them. */
 export function* removeJobs(ids: readonly number[]): Work<number[]> {
   if (ids.length === 0) return [];
   const inOrder = ascending(ids);
-  const idle = yield* lockAndRemove(LOCK_IDLE, REMOVE_IDLE, inOrder);
-  const finished = yield* lockAndRemove(LOCK_FINISHED, REMOVE_FINISHED, inOrder);
-  const removed = [...idle, ...finished];
-  yield* clearStages(removed);
+  const removed = [...(yield* removeIdle(inOrder)), ...(yield* removeFinished(inOrder))];
   yield* deleteStepsAndLogs(yield* findEarlierRuns(removed));
   yield* markRemoved(removed);
   return removed;
 }
 
-function* lockAndRemove(lock: string, remove: string, inOrder: number[]): Work<number[]> {
-  const jobs = yield* query<EventJob & { options: string | null }>(lock, { ids: inOrder });
-  const ids = idsOf(jobs);
-  yield* recordEvents(jobEventsOf('removed', jobs));
-  yield* executeAll(ids.map((id) => ({ sql: remove, values: { id } })));
-  yield* executeAll(closeEdges(jobs.flatMap(toCancelled)));
-  return ids;
+function* removeIdle(ids: readonly number[]): Work<number[]> {
+  const jobs = yield* query<IdleRow>(LOCK_IDLE, { ids });
+  const idle = idsOf(jobs);
+  const deletions = idle.map((id) => statement(REMOVE_IDLE, { id }));
+  yield* endJobs(jobs.map(toRemoval), { deletions, events: jobEventsOf('removed', jobs) });
+  return idle;
 }
 
-/** For the other jobs of its flow, a removed job is cancelled. */
-function toCancelled({ id, options }: { id: number; options: string | null }) {
+function toRemoval({ id, queue, options, is_staged }: IdleRow): Removal {
   const read = readOverrides(options);
-  if (!('overrides' in read) || read.overrides?.flow === undefined) return [];
-  return [{ job: { id: Number(id), overrides: read.overrides }, outcome: { kind: 'cancel' } as const }];
+  const job = { id: Number(id), queue, overrides: 'overrides' in read ? read.overrides : null };
+  return { isRemoval: true, job, claimId: 0, outcome: { kind: 'cancel' }, isStaged: Number(is_staged) === 1 };
+}
+
+function* removeFinished(ids: readonly number[]): Work<number[]> {
+  const jobs = yield* query<EventJob>(LOCK_FINISHED, { ids });
+  const finished = idsOf(jobs);
+  yield* recordEvents(jobEventsOf('removed', jobs));
+  yield* executeAll(finished.map((id) => statement(REMOVE_FINISHED, { id })));
+  return finished;
 }

@@ -1,13 +1,13 @@
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import type { Completion } from '../rows/completion.js';
 import { enqueue } from './enqueue.js';
+import { isCompletion, type JobEnd } from './job-end.js';
 
 /** Enqueues the dead letters of jobs in the transaction in which they die, after the jobs and before their history. */
-export function* enqueueDeadLetters(ends: readonly Completion[]): Work<void> {
+export function* enqueueDeadLetters(ends: readonly JobEnd[]): Work<void> {
   const letters: NewJob[] = [];
-  for (const { job, outcome, deadLetter } of ends) {
+  for (const { job, outcome, deadLetter } of ends.filter(isCompletion)) {
     const letter = outcome.kind === 'dead' && deadLetter && deadLetterOf(job, outcome.error, deadLetter);
     if (letter) letters.push(letter);
   }

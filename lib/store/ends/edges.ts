@@ -4,7 +4,7 @@ import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
 import { idsOf } from '../core/safe-id.js';
-import type { Completion } from '../rows/completion.js';
+import type { JobEnd } from './job-end.js';
 import {
   chunksOf,
   executeAll,
@@ -55,11 +55,6 @@ const STATES: Readonly<Record<string, FinalState>> = { complete: 'completed', de
 
 const NONE: readonly Statement[] = [];
 
-/** The end of a job. */
-export interface EndInFlow extends Pick<Completion, 'outcome'> {
-  readonly job: Pick<Completion['job'], 'id' | 'overrides'>;
-}
-
 /** A row of the edges: the waiting job, the other one with its queue and name, and what happens if that fails. */
 export type EdgeRow = [jobId: number, needs: number, queue: string, name: string, onFailure: string, fanOut: number];
 
@@ -101,9 +96,9 @@ export function edgeRows(
 }
 
 /** The statements that record the end of jobs of flows. They come after those that delete the jobs. */
-export function closeEdges(completions: readonly EndInFlow[]): readonly Statement[] {
-  if (!completions.some(isEndInFlow)) return NONE;
-  const ended = completions.filter(isEndInFlow).map(toClosedEdge);
+export function closeEdges(ends: readonly JobEnd[]): readonly Statement[] {
+  if (!ends.some(isEndInFlow)) return NONE;
+  const ended = ends.filter(isEndInFlow).map(toClosedEdge);
   ended.sort((a, b) => a.id - b.id);
   const alike = groupBy(ended, ({ outcome, column, value }) => `${outcome} ${column} ${value !== null}`);
   return [...alike.values()].flatMap((group) =>
@@ -121,7 +116,7 @@ interface ClosedEdge {
   readonly value: string | null;
 }
 
-function toClosedEdge({ job: { id }, outcome }: EndInFlow): ClosedEdge {
+function toClosedEdge({ job: { id }, outcome }: JobEnd): ClosedEdge {
   const end = { id, outcome: STATES[outcome.kind]! };
   if (outcome.kind === 'complete' && outcome.result !== null)
     return { ...end, column: 'result', value: outcome.result };
@@ -142,6 +137,6 @@ function closeWithValues(ended: readonly ClosedEdge[]): Statement {
   return { sql: CLOSE_WITH_VALUES(ended[0]!.column, ended.length), values };
 }
 
-function isEndInFlow({ job, outcome }: EndInFlow): boolean {
+function isEndInFlow({ job, outcome }: JobEnd): boolean {
   return job.overrides?.flow !== undefined && isFinalOutcome(outcome);
 }

@@ -1,10 +1,18 @@
-import { deleteFrom, executeAll, recordEvents, type JobEventSource, type Statement, type Work } from '../core/statement.js';
+import {
+  deleteFrom,
+  executeAll,
+  recordEvents,
+  type JobEventSource,
+  type Statement,
+  type Work,
+} from '../core/statement.js';
 import type { Completion } from '../rows/completion.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '../rows/fence.js';
 import { copyToHistory, writeHistory } from '../rows/history.js';
 import { completionEvents } from '../rows/job-events.js';
 import { enqueueDeadLetters } from './dead-letters.js';
 import { closeEdges } from './edges.js';
+import { isCompletion, type JobEnd } from './job-end.js';
 import { returnJobs } from './return-jobs.js';
 import { leaveStages } from './stages.js';
 import { rememberResults } from './subject-blobs.js';
@@ -13,12 +21,13 @@ import { wakeGroups } from './wake-groups.js';
 /** What the end of jobs does to one table of a feature. A hook that has nothing to do sends nothing. */
 interface EndHook {
   /** Statements before those for claims and jobs, in the same step. */
-  readonly beforeRows?: (ends: readonly Completion[]) => readonly Statement[];
+  readonly beforeRows?: (ends: readonly JobEnd[]) => readonly Statement[];
   /** Statements after those for claims and jobs, in the same step. */
-  readonly withRows?: (ends: readonly Completion[]) => readonly Statement[];
+  readonly withRows?: (ends: readonly JobEnd[]) => readonly Statement[];
   /** Work after the fence, and before the history. */
-  readonly beforeHistory?: (ends: readonly Completion[]) => Work<void>;
-  readonly afterHistory?: (ends: readonly Completion[]) => Work<void>;
+  readonly beforeHistory?: (ends: readonly JobEnd[]) => Work<void>;
+  /** Work after the history. */
+  readonly afterHistory?: (ends: readonly JobEnd[]) => Work<void>;
 }
 
 /** In the order in which every transaction locks the tables. A feature that has to do with ends adds one line. */
@@ -48,8 +57,8 @@ interface EndOptions {
 
 /** The way out of the queue: ends jobs, and returns those to their queues whose outcome is not final. */
 export function* endJobs(
-  ends: readonly Completion[],
-  { claims = [], deletions, events = completionEvents(ends) }: EndOptions = {},
+  ends: readonly JobEnd[],
+  { claims = [], deletions, events = completionEvents(ends.filter(isCompletion)) }: EndOptions = {},
 ): Work<void> {
   yield* recordEvents(events);
   const { rows, kept } = endRows(ends);
@@ -68,16 +77,17 @@ export function* endJobs(
 }
 
 /** The statements for the rows of the jobs, and those of the jobs whose history they do not write. */
-function endRows(ends: readonly Completion[]): { rows: FencedStatement[]; kept: Completion[] } {
+function endRows(ends: readonly JobEnd[]): { rows: FencedStatement[]; kept: Completion[] } {
   const rows: FencedStatement[] = [];
   const kept: Completion[] = [];
   for (const [claimId, ofClaim] of groupByClaim(ends)) {
+    const completions = ofClaim.filter(isCompletion);
     const finished = ofClaim.filter(isFinished);
-    const { copies, others } = copyToHistory(claimId, finished);
+    const { copies, others } = copyToHistory(claimId, completions.filter(isFinished));
     rows.push(...copies);
     kept.push(...others);
     if (finished.length > 0) rows.push(fence(DELETE_FINISHED, claimId, finished));
-    rows.push(...returnJobs(claimId, ofClaim));
+    rows.push(...returnJobs(claimId, completions));
   }
   return { rows, kept };
 }

@@ -1,8 +1,8 @@
 import { ascending } from '../core/safe-id.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
-import type { Completion } from '../rows/completion.js';
 import { isFinished } from '../rows/fence.js';
 import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../rows/runnable.js';
+import type { JobEnd } from './job-end.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
@@ -36,7 +36,7 @@ export function* stageOf(id: number): Work<string | null> {
 }
 
 /** A job that returns to its queue stays in its stage. */
-export function* leaveStages(ends: readonly Completion[]): Work<void> {
+export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
   const left = ends.filter((end) => end.isStaged && isFinished(end));
   yield* deleteStaged(ascending(left.map(({ job }) => job.id)));
 }

@@ -2,9 +2,9 @@ import { blobKeyOf } from '../../job/codec/blobs.js';
 import { isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { randomId } from '../../job/random-id.js';
-import type { Completion } from '../rows/completion.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, type Statement } from '../core/statement.js';
+import type { JobEnd } from './job-end.js';
 
 // A blob outlives the row that refers to it: the job may be removed, replaced or not kept, or its retention ends. So that an
 // erasure finds the blob, the row of the subject has its reference too, until the blob has expired.
@@ -45,8 +45,8 @@ export function rememberBlob(id: number, subject: string | undefined, content: s
   return [statement(REMEMBER, { subject, id, path: `$."${key}"`, blob: content })];
 }
 
-export function rememberResults(completions: readonly Completion[]): Statement[] {
-  return completions.flatMap(({ job, outcome }) =>
+export function rememberResults(ends: readonly JobEnd[]): Statement[] {
+  return ends.flatMap(({ job, outcome }) =>
     outcome.kind === 'complete' ? rememberBlob(job.id, job.overrides?.subject, outcome.result) : [],
   );
 }

@@ -45,26 +45,27 @@ export function isShort({ expectedRows, allowsMore = false }: FencedStatement, r
   return allowsMore ? matched < expectedRows : matched !== expectedRows;
 }
 
-export function fence(
-  sql: string,
-  claimId: number,
-  completions: readonly Completion[],
-  values: Values = {},
-): FencedStatement {
-  return { sql, values: { ...values, claimId, ids: idsCondition(completions) }, expectedRows: completions.length };
+interface EndOfJob {
+  readonly job: { readonly id: number };
 }
 
-export function idsCondition(completions: readonly Completion[]): Ids {
-  return new Ids(completions.map(({ job }) => job.id));
+export function fence(sql: string, claimId: number, ends: readonly EndOfJob[], values: Values = {}): FencedStatement {
+  return { sql, values: { ...values, claimId, ids: idsCondition(ends) }, expectedRows: ends.length };
 }
 
-export function isFinished({ outcome }: Completion): boolean {
+export function idsCondition(ends: readonly EndOfJob[]): Ids {
+  return new Ids(ends.map(({ job }) => job.id));
+}
+
+export function isFinished({ outcome }: Pick<Completion, 'outcome'>): boolean {
   return isFinalOutcome(outcome);
 }
 
 /** In the order of ids, in which every transaction locks several rows. */
-export function groupByClaim(completions: readonly Completion[]): [claimId: number, completions: Completion[]][] {
-  return [...groupBy(completions, ({ claimId }) => claimId)].sort(([a], [b]) => a - b);
+export function groupByClaim<End extends Pick<Completion, 'claimId'>>(
+  ends: readonly End[],
+): [claimId: number, ofClaim: End[]][] {
+  return [...groupBy(ends, ({ claimId }) => claimId)].sort(([a], [b]) => a - b);
 }
 
 /** The statements for the claims of a batch, in the order of ids, in which heartbeats lock claims, too. */
