@@ -125,8 +125,8 @@ describeEngines('a job in a stage', (setup) => {
     await consumer.release(assigned!.id, { owner: 'bob' });
 
     expect(job).toMatchObject({ stage: REVIEW, owner: 'bob' });
-    // The removed job has left its stage at once.
-    expect(cleaned).toEqual([1, 0]);
+    // Both jobs have left their stage at once.
+    expect(cleaned).toEqual([0, 0]);
     expect((await consumer.inStage('q', REVIEW)).jobs).toMatchObject([
       { id: assigned!.id, stage: REVIEW, owner: null },
     ]);
@@ -196,6 +196,65 @@ describeEngines('a job in a stage', (setup) => {
 
     expect(await consumer.claim('q', ANN)).toEqual([]);
     expect(await consumer.claim('q', { ...ANN, stage: REVIEW })).toMatchObject([{ id }]);
+  });
+});
+
+describeEngines('a job that ends in a stage', (setup) => {
+  const DEAD = { kind: 'dead', error: { name: 'E', message: 'm' } } as const;
+
+  async function staged() {
+    const world = await setup();
+    const started = await world.start({ autoStart: false });
+    const { id } = await started.producer.enqueue('q', 0, { retry: 9, subject: 'ann' });
+    await started.consumer.claim('q', ANN);
+    await started.consumer.move(id, { ...ANN, stage: REVIEW });
+    return { ...started, world, id };
+  }
+
+  type Staged = Awaited<ReturnType<typeof staged>>;
+
+  const claim = ({ consumer }: Staged) => consumer.claim('q', { ...ANN, stage: REVIEW });
+
+  it.each<[string, (job: Staged) => Promise<unknown>]>([
+    ['an administrator cancels it', ({ admin, id }) => admin.cancel(id)],
+    ['an administrator cancels it in a list', ({ admin, id }) => admin.cancel([id])],
+    [
+      'an administrator cancels it in a transaction',
+      ({ admin, world, id }) => world.dataSource.transaction((manager) => admin.cancel(id, { manager })),
+    ],
+    ['an administrator cancels it while a person has it', (job) => claim(job).then(() => job.admin.cancel(job.id))],
+    [
+      'an administrator cancels it while it is scheduled',
+      async (job) => {
+        await claim(job);
+        await job.consumer.fail(job.id, { ...ANN, error: 'x', retry: '1h' });
+        await job.admin.cancel(job.id);
+      },
+    ],
+    ['an administrator removes it', ({ admin, id }) => admin.remove(id)],
+    ['an administrator erases its subject', ({ admin }) => admin.erase('ann')],
+    [
+      'its lease expires after its last attempt',
+      async (job) => {
+        await claim(job);
+        await job.world.sql('UPDATE sql_queue_claims SET lease_until = 1');
+        await job.store.rescue(rescueRules({ decide: () => DEAD }));
+      },
+    ],
+    [
+      'another program has made it malformed',
+      async ({ store, world }) => {
+        await world.sql(`UPDATE sql_queue_jobs SET state = 'odd'`);
+        await store.cleanUp(10);
+      },
+    ],
+  ])('leaves the stage at once: %s', async (_, end) => {
+    const job = await staged();
+
+    await end(job);
+
+    expect(await job.world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+    expect(await job.world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 });
 
