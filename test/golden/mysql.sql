@@ -15,10 +15,6 @@
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE id = ? AND claim_id = 0
-;
-
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
@@ -37,15 +33,10 @@
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT queue, claim_id
@@ -71,7 +62,7 @@
 -- admin.cancelIdle
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -93,7 +84,8 @@
   ORDER BY h.id FOR UPDATE
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE
@@ -109,12 +101,6 @@
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND j.queue = ?
   ORDER BY j.id FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
@@ -2942,7 +2928,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
@@ -3014,13 +3001,14 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY h.id FOR UPDATE
 ;
 
-  SELECT id, queue, name, attempt, NULL AS options
+  SELECT id, queue, name, attempt
   FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?)
   ORDER BY id FOR UPDATE
 ;
 
-  SELECT id, queue, name, attempt, options
+  SELECT id, queue, name, attempt, options, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE
@@ -3030,12 +3018,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)   AND j.queue = ?
   ORDER BY j.id FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id
@@ -3099,12 +3081,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SELECT id, queue, options
   FROM sql_queue_history
   WHERE id IN (?) AND options IS NOT NULL
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id
@@ -3202,12 +3178,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
   ORDER BY j.id FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id, needs, state, fan_out
@@ -3386,7 +3356,8 @@ SELECT :now AS at
   WHERE id IN (?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
@@ -3520,15 +3491,10 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT queue, claim_id
@@ -3560,7 +3526,8 @@ SELECT :now AS at
 
 -- consumer.extend
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
@@ -3649,7 +3616,8 @@ SELECT :now AS at
   WHERE id = ?
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
@@ -3688,7 +3656,8 @@ SELECT :now AS at
 
 -- consumer.snooze
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
 ;
@@ -4030,7 +3999,8 @@ SELECT :now AS at
 
 -- flows.recheck
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -4056,7 +4026,7 @@ SELECT :now AS at
 -- flows.settle
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
@@ -4064,7 +4034,8 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -4085,12 +4056,6 @@ SELECT :now AS at
          ) AS failed_edge
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?) AND j.state = 'blocked'
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
@@ -4125,7 +4090,7 @@ SELECT :now AS at
 -- flows.sweep
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
@@ -4138,7 +4103,8 @@ SELECT :now AS at
   WHERE queue > ?
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -4180,12 +4146,6 @@ SELECT :now AS at
          OR (j.group_key = ? AND j.priority = ? AND j.id > ?))
   ORDER BY j.group_key, j.priority, j.id
   LIMIT ?
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
@@ -7308,7 +7268,8 @@ SELECT @@auto_increment_increment AS step
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = ?
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = ?
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -8650,7 +8611,7 @@ SELECT :now AS at
 -- subjects.erase
 
   DELETE sql_queue_jobs FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   DELETE sql_queue_logs FROM sql_queue_logs FORCE INDEX (PRIMARY)
@@ -8688,7 +8649,8 @@ SELECT :now AS at
   WHERE id IN (?) AND claim_id <> 0
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE
@@ -8707,12 +8669,6 @@ SELECT :now AS at
   FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?)
   ORDER BY id FOR UPDATE
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, blobs
@@ -8961,7 +8917,8 @@ START TRANSACTION
   WHERE lock_id IN (?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = ?
   ORDER BY id FOR UPDATE SKIP LOCKED

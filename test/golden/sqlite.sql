@@ -15,10 +15,6 @@
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  DELETE FROM sql_queue_jobs
-  WHERE id = ? AND claim_id = 0
-;
-
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
@@ -37,15 +33,10 @@
   WHERE id = ? AND claim_id = ? 
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT queue, claim_id
@@ -71,7 +62,7 @@
 -- admin.cancelIdle
 
   DELETE FROM sql_queue_jobs
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -93,7 +84,8 @@
   ORDER BY h.id 
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -109,12 +101,6 @@
   FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND j.queue = ?
   ORDER BY j.id 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   UPDATE sql_queue_edges 
@@ -2992,7 +2978,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ? AND claim_id = ? 
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
 ;
@@ -3064,13 +3051,14 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY h.id 
 ;
 
-  SELECT id, queue, name, attempt, NULL AS options
+  SELECT id, queue, name, attempt
   FROM sql_queue_history 
   WHERE id IN (?)
   ORDER BY id 
 ;
 
-  SELECT id, queue, name, attempt, options
+  SELECT id, queue, name, attempt, options, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -3080,12 +3068,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_jobs j 
   WHERE j.id IN (?)   AND j.queue = ?
   ORDER BY j.id 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id
@@ -3149,12 +3131,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SELECT id, queue, options
   FROM sql_queue_history
   WHERE id IN (?) AND options IS NOT NULL
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id
@@ -3252,12 +3228,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_jobs j 
   WHERE j.id IN (?)  AND (j.error IS NULL OR NOT (INSTR(j.error, ?) > 0 OR INSTR(j.error, ?) > 0)) 
   ORDER BY j.id 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id, needs, state, fan_out
@@ -3427,7 +3397,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id IN (?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
 ;
@@ -3549,15 +3520,10 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT queue, claim_id
@@ -3583,7 +3549,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- consumer.extend
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
 ;
@@ -3666,7 +3633,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
 ;
@@ -3699,7 +3667,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- consumer.snooze
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
 ;
@@ -4018,7 +3987,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- flows.recheck
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id 
@@ -4044,7 +4014,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 -- flows.settle
 
   DELETE FROM sql_queue_jobs
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
@@ -4052,7 +4022,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id 
@@ -4073,12 +4044,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
          ) AS failed_edge
   FROM sql_queue_jobs j 
   WHERE j.id IN (?) AND j.state = 'blocked'
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
@@ -4113,7 +4078,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 -- flows.sweep
 
   DELETE FROM sql_queue_jobs
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
@@ -4121,7 +4086,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND state = 'blocked'
   ORDER BY id 
@@ -4163,12 +4129,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
          OR (j.group_key = ? AND j.priority = ? AND j.id > ?))
   ORDER BY j.group_key, j.priority, j.id
   LIMIT ?
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS has_failed
@@ -5915,7 +5875,8 @@ SELECT :now AS at
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = ?
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = ?
   ORDER BY id 
@@ -7255,7 +7216,7 @@ SELECT :now AS at
 -- subjects.erase
 
   DELETE FROM sql_queue_jobs
-  WHERE (id IN (?)) AND claim_id = 0
+  WHERE (id IN (?)) AND claim_id = ?
 ;
 
   DELETE FROM sql_queue_logs
@@ -7293,7 +7254,8 @@ SELECT :now AS at
   WHERE id IN (?) AND claim_id <> 0
 ;
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, :now AS at
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, queue, CASE WHEN runnable = 2 THEN 1 WHEN run_at IS NULL THEN 0
+         ELSE EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) END AS is_staged
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -7312,12 +7274,6 @@ SELECT :now AS at
   FROM sql_queue_history 
   WHERE id IN (?)
   ORDER BY id 
-;
-
-  SELECT job_id
-  FROM sql_queue_stages
-  WHERE job_id IN (?)
-  ORDER BY job_id
 ;
 
   SELECT job_id AS id, blobs

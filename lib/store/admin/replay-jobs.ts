@@ -8,7 +8,6 @@ import { withRestart } from '../ends/restart.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { clearStages } from '../ends/stages.js';
 import {
   deleteFrom,
   execute,
@@ -100,8 +99,6 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
     return toReenqueuedRow({ ...row, options }, replay, n, blocked.has(Number(row.id)));
   });
   yield* insertInChunks(REENQUEUE, reenqueued);
-  // A job that was cancelled by an admin may still have the row of its stage.
-  yield* clearStages(finished);
   return finished;
 }
 

@@ -41,11 +41,6 @@ export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
   yield* deleteStaged(ascending(left.map(({ job }) => job.id)));
 }
 
-/** Deletes the stages of these jobs. The caller sets their `runnable`. */
-export function* clearStages(ids: readonly number[]): Work<void> {
-  yield* deleteStaged(yield* findStaged(ids));
-}
-
 /** The jobs that are in a stage, in the order of their ids. */
 export function* findStaged(ids: readonly number[]): Work<number[]> {
   if (ids.length === 0) return [];
@@ -60,6 +55,6 @@ export function* deleteStaged(ids: readonly number[]): Work<void> {
 /** The transaction must have locked the job, and no claim may have it. */
 export function* setStage(id: number, stage: string | null): Work<void> {
   yield* execute(SET_RUNNABLE, { id, isInStage: stage === null ? 0 : 1 });
-  yield* clearStages([id]);
+  yield* deleteStaged(yield* findStaged([id]));
   if (stage !== null) yield* execute(INSERT_STAGE, { id, stage });
 }

@@ -1,6 +1,6 @@
 import { pageSize } from '../../common/page-size.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { clearStages } from '../ends/stages.js';
+import { deleteStaged } from '../ends/stages.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import { query, executeAll, type Work } from '../core/statement.js';
 
@@ -42,7 +42,7 @@ interface ScanResult {
   readonly orphan: number | null;
 }
 
-/** Deletes the stages of jobs that are gone, because they were cancelled or removed. Scans the table in parts. */
+/** Deletes the stages of jobs that other programs have deleted. Scans the table in parts. */
 export class StageCleanup {
   #after = 0;
 
@@ -86,13 +86,13 @@ function* cleanUpStages(first: number, last: number, limit: number): Work<Cleane
 
 function* deleteOrphans(orphans: readonly { id: number }[]): Work<number> {
   if (orphans.length === 0) return 0;
-  // A dead job that starts anew deletes its stage first, so after this lock no job can return before the next read.
+  // No job enters a stage while its row there is locked, so the next read finds all jobs of these rows.
   const results = yield* executeAll(orphans.map(({ id }) => ({ sql: LOCK_ORPHAN, values: { id: Number(id) } })));
   // A row whose id no number can hold stays, and must not block the others.
   const locked = idsOf(withSafeIds(results.flatMap(({ rows }) => rows as unknown as { id: number }[])));
   if (locked.length === 0) return 0;
   const live = new Set(idsOf(yield* query<{ id: number }>(LIVE_JOBS, { ids: locked })));
   const deleted = locked.filter((id) => !live.has(id));
-  yield* clearStages(deleted);
+  yield* deleteStaged(deleted);
   return deleted.length;
 }
