@@ -7,7 +7,7 @@ import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { closeLane } from '../../lib/store/databases/mysql/commit-lanes.js';
 import type { Completion } from '../../lib/store/rows/completion.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { insertJobs } from '../../lib/store/ends/enqueue.js';
+import { insertJobs } from '../../lib/store/ends/enter-jobs.js';
 import { findUnlockedClaims } from '../../lib/store/rows/lease.js';
 import { findLocked } from '../../lib/store/verbs/complete-batch.js';
 import { execute } from '../../lib/store/core/statement.js';

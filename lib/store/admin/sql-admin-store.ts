@@ -6,7 +6,7 @@ import { startValueOf, orderKeywordsOf } from '../reads/candidates.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import { audited, runChange } from '../features/audit/run-change.js';
-import { enqueue } from '../ends/enqueue.js';
+import { enterJobs } from '../ends/enter-jobs.js';
 import { cancelJob } from './cancel-job.js';
 import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
@@ -191,7 +191,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
 
     async enqueueCopy(job, change = {}) {
       const { transaction } = change;
-      const work = () => audited(enqueue([job]), change);
+      const work = () => audited(enterJobs([job]), change);
       const [id] = await (transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work));
       return id!;
     },

@@ -1,7 +1,7 @@
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import { enqueue } from './enqueue.js';
+import { enterJobs } from './enter-jobs.js';
 import { isCompletion, type JobEnd } from './job-end.js';
 
 /** Enqueues the dead letters of jobs in the transaction in which they die, after the jobs and before their history. */
@@ -11,5 +11,5 @@ export function* enqueueDeadLetters(ends: readonly JobEnd[]): Work<void> {
     const letter = outcome.kind === 'dead' && deadLetter && deadLetterOf(job, outcome.error, deadLetter);
     if (letter) letters.push(letter);
   }
-  if (letters.length > 0) yield* enqueue(letters);
+  if (letters.length > 0) yield* enterJobs(letters);
 }

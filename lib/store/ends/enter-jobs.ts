@@ -38,23 +38,43 @@ const INSERT_PLAIN_JOBS_WITH_OPTIONS = `
 
 const MAX_CHUNK_JOBS = 1_000;
 
+/** What new jobs do to one table of a feature. */
+interface EnterHook {
+  readonly concerns: (job: NewJob) => boolean;
+  /** Called if the hook concerns one of the jobs. The ids are in the order of the jobs. */
+  readonly enter: (jobs: readonly NewJob[], ids: readonly number[]) => Work<void>;
+}
+
+/** In the order in which every transaction locks the tables. A feature that has to do with new jobs adds one line. */
+const HOOKS: readonly EnterHook[] = [{ concerns: hasSubject, enter: addSubjects }];
+
 export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
   return chunksOf(jobs, ({ payload, headers }) => payload.length + (headers?.length ?? 0) + 200, MAX_CHUNK_JOBS);
 }
 
-/** Returns the ids in the order of the jobs. */
-export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
+/** The way into the queue. Returns the ids in the order of the jobs. */
+export function* enterJobs(jobs: readonly NewJob[]): Work<number[]> {
   const ids: number[] = [];
   for (const chunk of chunkJobs(jobs)) {
     const [answer] = yield* executeAll([insertJobs(chunk)]);
     ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
   }
-  if (jobs.some(hasSubject)) yield* addSubjects(jobs, ids);
+  yield* runEnterHooks(jobs, ids);
   yield* recordEvents((isRecorded) => {
     const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
     return jobEventsOf('enqueued', enqueued)(isRecorded);
   });
   return ids;
+}
+
+/** Also for a job that replaces another one under its id. */
+export function* runEnterHooks(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
+  for (const { concerns, enter } of HOOKS) if (jobs.some(concerns)) yield* enter(jobs, ids);
+}
+
+/** Whether hooks need the id of the job, so that its INSERT cannot be the last step of its transaction. */
+export function hasEnterHook(job: NewJob): boolean {
+  return HOOKS.some(({ concerns }) => concerns(job));
 }
 
 /** Chooses the shortest statement for the jobs. */

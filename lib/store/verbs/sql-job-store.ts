@@ -9,7 +9,7 @@ import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';
 import type { CompletionBatch } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
-import { chunkJobs, enqueue, insertJobs } from '../ends/enqueue.js';
+import { chunkJobs, enterJobs, hasEnterHook, insertJobs } from '../ends/enter-jobs.js';
 import { isFinished } from '../rows/fence.js';
 import { handOff } from './hand-off.js';
 import { idsFrom } from '../core/inserted-ids.js';
@@ -27,7 +27,6 @@ import { promote } from './promote.js';
 import { archiveExpired, prune } from './prune.js';
 import { cancelRequests } from '../rows/cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
-import { hasSubject } from '../ends/add-subjects.js';
 import { addQueues } from '../features/queues/queue-registration.js';
 
 export interface JobStoreSettings {
@@ -66,11 +65,11 @@ export function sqlJobStore(
   return {
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
-      if (transaction) return database.inCallerTransaction(transaction, () => enqueue(jobs));
-      if (jobs.some((job) => hasSubject(job) || emitsEvents(job.queue))) {
-        // Inserts the jobs before the final step, because their events and subjects need the ids.
+      if (transaction) return database.inCallerTransaction(transaction, () => enterJobs(jobs));
+      if (jobs.some((job) => hasEnterHook(job) || emitsEvents(job.queue))) {
+        // Inserts the jobs before the final step, because events and hooks need the ids.
         return blocking.decideOnce(function* () {
-          return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
+          return { value: yield* enterJobs(jobs), hasWritten: true, writes: [] };
         });
       }
       const chunks = chunkJobs(jobs);

@@ -2,7 +2,7 @@ import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
 import { readOverrides } from '../../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../../core/statement.js';
-import { enqueue } from '../../ends/enqueue.js';
+import { enterJobs } from '../../ends/enter-jobs.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeRows, type EdgeRow } from '../../ends/edges.js';
@@ -20,7 +20,7 @@ const JOIN_FLOW = `
 export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
   const id = yield* addFlow();
   const blocked = new Set(edges.map(({ job }) => job));
-  const jobIds = yield* enqueue(jobs.map((job, index) => inFlow(job, id, blocked.has(index))));
+  const jobIds = yield* enterJobs(jobs.map((job, index) => inFlow(job, id, blocked.has(index))));
   yield* addEdges(edgeRows(id, jobs, edges, jobIds));
   return { id, jobIds };
 }
@@ -50,7 +50,7 @@ function* addChildren(
   fanOutNumber: number,
 ): Work<readonly number[]> {
   const { id: flowId, edges } = yield* flowOf(jobId, parent);
-  const ids = yield* enqueue(jobs.map((job) => inFlow(job, flowId, false)));
+  const ids = yield* enterJobs(jobs.map((job) => inFlow(job, flowId, false)));
   const toChild = ({ queue, name }: NewJob, n: number): EdgeRow => [
     jobId,
     ids[n]!,

@@ -1,8 +1,7 @@
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
-import { enqueue, isScheduled, chunkJobs } from '../../ends/enqueue.js';
-import { addSubjects, hasSubject } from '../../ends/add-subjects.js';
+import { chunkJobs, enterJobs, isScheduled, runEnterHooks } from '../../ends/enter-jobs.js';
 import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRow, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../../ends/stages.js';
@@ -103,16 +102,12 @@ export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }:
   yield* replaceJobs(plan.replacements.map(([id, job]) => [id, hasRun(id) ? startingAnew(job) : job]));
   yield* deleteEarlierRuns(runs);
   yield* executeInBatches(plan.replacedIds.flatMap((id) => detachSubject(id, idle.get(id)?.options ?? null)));
-  const replacements = [...plan.replacements];
-  if (replacements.some(([, job]) => hasSubject(job))) {
-    const jobs = replacements.map(([, job]) => job);
-    yield* addSubjects(
-      jobs,
-      replacements.map(([id]) => id),
-    );
-  }
+  yield* runEnterHooks(
+    plan.replacements.map(([, job]) => job),
+    plan.replacedIds,
+  );
   yield* deleteStaged(inStages);
-  plan.setInsertedIds(yield* enqueue(plan.inserts));
+  plan.setInsertedIds(yield* enterJobs(plan.inserts));
   return plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));
 }
 

@@ -3,7 +3,7 @@ import { digestOf, jobOfTick, type NewSchedule } from '../../../job/schedules/sc
 import { nextTick } from '../../../job/schedules/ticks.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
-import { enqueue } from '../../ends/enqueue.js';
+import { enterJobs } from '../../ends/enter-jobs.js';
 import { toTickJob } from './run-ticks.js';
 import {
   DEFINED_COLUMNS,
@@ -134,7 +134,7 @@ export function* runNow(name: string): Work<TickJob> {
   const row = yield* lockExisting(name);
   const at = Number(row.at);
   const job = jobOfTick({ ...scheduleOf(row), jitterMs: 0 }, { atMs: at, isMissed: false });
-  const [id] = yield* enqueue([job]);
+  const [id] = yield* enterJobs([job]);
   yield* execute(SET_LAST_JOB, { name, at, id: id! });
   return toTickJob(job, id!);
 }

@@ -3,7 +3,7 @@ import { jobOfTick, type NewSchedule } from '../../../job/schedules/schedule.js'
 import { dueTicks } from '../../../job/schedules/ticks.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
-import { enqueue } from '../../ends/enqueue.js';
+import { enterJobs } from '../../ends/enter-jobs.js';
 import { numberOrNull, readSchedule, SCHEDULE_COLUMNS, type DatedRow, type ScheduleRow } from './schedule-row.js';
 import type { TickJob, TickResult } from './schedule-store.js';
 
@@ -64,7 +64,7 @@ export function* runTicks(declared: readonly string[]): Work<TickResult> {
     else schedules.push(planned);
   }
   const jobs = schedules.flatMap((schedule) => schedule.jobs);
-  const ids = yield* enqueue(jobs);
+  const ids = yield* enterJobs(jobs);
   const pauses = malformed.map(({ name }) => ({ sql: PAUSE_MALFORMED, values: { name } }));
   yield* executeAll([...advances(schedules, ids), ...pauses]);
   return { jobs: jobs.map((job, index) => toTickJob(job, ids[index]!)), malformed };
