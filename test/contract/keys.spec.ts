@@ -166,6 +166,22 @@ describeStores('a key', (setup) => {
     expect(third).toMatchObject({ outcome: 'created' });
   });
 
+  it('is free if the clock of the server went an hour ahead and back, but not after a small correction', async () => {
+    const { jobs, advance } = await setup();
+    const throttled = { key: 'k', keyUntil: '60s' } as const;
+
+    advance(3_600_000);
+    const [ahead] = await put(jobs, throttled);
+    advance(-3_600_000);
+    const [back] = await put(jobs, throttled);
+    advance(-30_000);
+    const [corrected] = await put(jobs, throttled);
+
+    expect(ahead).toMatchObject({ outcome: 'created' });
+    expect(back).toMatchObject({ outcome: 'created' });
+    expect(corrected).toMatchObject({ outcome: 'existing', id: back!.id });
+  });
+
   it('is owned by the last job of one call that took it', async () => {
     const { jobs, sql } = await setup();
 

@@ -3094,7 +3094,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -3108,7 +3109,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -3185,7 +3187,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE needs IN (?)
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -3219,7 +3222,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -6631,7 +6635,8 @@ SELECT @@auto_increment_increment AS step
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -6658,7 +6663,8 @@ SELECT @@auto_increment_increment AS step
 ;
 
   UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -6704,7 +6710,8 @@ SELECT @@auto_increment_increment AS step
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -6731,7 +6738,8 @@ SELECT @@auto_increment_increment AS step
 ;
 
   UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -7138,7 +7146,8 @@ SELECT @@auto_increment_increment AS step
   WHERE queue = ? AND key_hash IN (?)
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue

@@ -3144,7 +3144,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -3158,7 +3159,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_keys 
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -3235,7 +3237,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE needs IN (?)
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -3269,7 +3272,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_keys 
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -5253,7 +5257,8 @@ SELECT :now AS at
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -5274,7 +5279,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_keys 
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -5316,7 +5322,8 @@ SELECT :now AS at
   GROUP BY job_id
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
@@ -5337,7 +5344,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_keys 
-  SET job_id = ?, key_until = ?, expires_at = :now + ?, kept_until = :now + ?
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
 ;
 
@@ -5745,7 +5753,8 @@ SELECT :now AS at
   WHERE queue = ? AND key_hash IN (?)
 ;
 
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM sql_queue_keys k
   LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue

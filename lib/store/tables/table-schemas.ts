@@ -151,6 +151,8 @@ export const TABLE_SCHEMAS = {
       keyUntil: withDefault(word<'started' | 'finished' | 'time'>('key_until', 10), 'finished'),
       /** The end of the key's time; null if the key is not owned for a time. */
       expiresAt: nullable(bigint('expires_at')),
+      /** The time at which the last key owner acquired the key; null: no owner yet. */
+      acquiredAt: nullable(bigint('acquired_at')),
       /** The earliest time at which the row may be deleted. */
       keptUntil: bigint('kept_until'),
     },

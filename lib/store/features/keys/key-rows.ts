@@ -5,6 +5,9 @@ import type { KeyName } from '../../core/sql-database.js';
 import { deleteFrom, execute, query, executeAll, type Statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
+// Clocks are corrected by less than this in normal operation.
+const CLOCK_TOLERANCE_MS = 60_000;
+
 // In the common lock order, keys come before claims, jobs and history: a transaction that has locked a claim or a job
 // never locks a key. Keys are locked in the order of the primary key.
 
@@ -23,9 +26,11 @@ const LOCK_KEYS = `
   ORDER BY key_hash {lock}`;
 
 // Reads without locks, because other transactions may have locked the jobs. At READ COMMITTED it sees the commits of
-// earlier owners of the key lock. A job that was replayed into another queue does not own the key any more.
+// earlier owners of the key lock. A job that was replayed into another queue does not own the key any more. A key that was
+// acquired in the future has no time: the clock of the database was ahead, and the key would be kept for longer.
 const SELECT_KEYS = `
-  SELECT k.key_hash, k.job_id, k.key_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + ${CLOCK_TOLERANCE_MS} AS has_time,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM {keys} k
   LEFT JOIN {jobs} j ON j.id = k.job_id AND j.queue = k.queue
@@ -33,7 +38,8 @@ const SELECT_KEYS = `
 
 const ACQUIRE_KEY = `
   UPDATE {keys} {by primary}
-  SET job_id = :jobId, key_until = :until, expires_at = :now + :durationMs, kept_until = :now + :keptMs
+  SET job_id = :jobId, key_until = :until, expires_at = :now + :durationMs, acquired_at = :now,
+      kept_until = :now + :keptMs
   WHERE queue = :queue AND key_hash = :hash`;
 
 const EXTEND_RETENTION = `
