@@ -26,8 +26,9 @@ import type { GroupStore } from './features/groups/group-store.js';
 import { sqlGroupStore } from './features/groups/sql-group-store.js';
 import type { LimitStore } from './features/limits/limit-store.js';
 import { sqlLimitStore } from './features/limits/sql-limit-store.js';
+import { mysqlClaims } from './databases/mysql/claim/mysql-claims.js';
 import { Hosts, type HostList } from './databases/mysql/hosts.js';
-import { checkServer, findUnsupportedStrategies } from './databases/mysql/mysql-checks.js';
+import { checkServer } from './databases/mysql/mysql-checks.js';
 import { MysqlNotificationChannel } from './databases/mysql/mysql-notification-channel.js';
 import type { MysqlOptions } from './databases/mysql/mysql-options.js';
 import { MysqlPool } from './databases/mysql/mysql-pool.js';
@@ -47,6 +48,7 @@ import { withArchives } from './tables/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
 import { prepareSchema, type SchemaSettings } from './schema/schema.js';
 import { readSchemaState, type SchemaState } from './schema/schema-state.js';
+import { SQLITE_CLAIMS } from './databases/sqlite/claim/update.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './databases/sqlite/sqlite-handle.js';
 import {
   checkForWaiters,
@@ -126,7 +128,7 @@ export interface StoreSettings extends SchemaSettings {
 interface OpenDatabase
   extends
     Pick<StoreParts, 'dialect' | 'database' | 'blocking'>,
-    Pick<JobStoreSettings, 'findUnsupportedStrategies'>,
+    Pick<JobStoreSettings, 'claims'>,
     Pick<OpenStore, 'workerChannel' | 'waiterChannel' | 'eventChannel'> {
   /** Undefined if the database has no row locks. */
   readonly openDedicated?: () => Promise<DedicatedConnection>;
@@ -143,7 +145,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
   const open = type === 'better-sqlite3' ? openSqlite : openMysql;
   const opened = await open(settings, tables);
-  const { dialect, database, blocking, openDedicated, findUnsupportedStrategies, ...channels } = opened;
+  const { dialect, database, blocking, openDedicated, claims, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
@@ -153,7 +155,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   };
   const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect);
   return {
-    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, findUnsupportedStrategies }),
+    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims }),
     workers: sqlWorkerRegistry(parts),
     admin: sqlAdminStore(parts, keyed),
     audit: sqlAuditStore(parts),
@@ -197,7 +199,7 @@ async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenD
     database: pool,
     blocking,
     openDedicated: () => pool.openDedicated(),
-    findUnsupportedStrategies: (queue) => withRetry(clock, () => findUnsupportedStrategies(pool, queue)),
+    claims: mysqlClaims(dialect, pool, (act) => withRetry(clock, act)),
     workerChannel: channelOf(tables.jobs),
     waiterChannel: channelOf(tables.waits),
     eventChannel: channelOf(tables.events),
@@ -220,7 +222,7 @@ async function openSqlite(settings: StoreSettings, tables: Tables): Promise<Open
     dialect: sqlite,
     database: handle,
     blocking: handle,
-    findUnsupportedStrategies: () => Promise.resolve({}),
+    claims: SQLITE_CLAIMS,
     workerChannel: channelOf(checkForWorkers(handle)),
     waiterChannel: channelOf(checkForWaiters),
     eventChannel: channelOf(checkForWaiters),

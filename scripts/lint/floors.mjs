@@ -10,11 +10,14 @@ const FLOORS = {
     because: 'it decorates the ports, whatever implements them',
   },
   '.': {
-    on: ['doctor', 'databases/*', 'admin', 'verbs', 'features/*', 'schema', 'rows', 'core', 'tables', 'notifications'],
+    on: [
+      ...['doctor', 'databases/*', 'databases/*/claim', 'admin', 'verbs', 'features/*'],
+      ...['schema', 'rows', 'core', 'tables', 'notifications'],
+    ],
     because: 'it connects all parts of a store, and engine decorates the result with codecs',
   },
   doctor: {
-    on: ['databases/*', 'verbs/claim', 'features/*', 'schema', 'core', 'tables', 'notifications'],
+    on: ['databases/*', 'databases/*/claim', 'features/*', 'schema', 'core', 'tables', 'notifications'],
     because: 'it examines databases with problems, which openStore rejects',
   },
   databases: {
@@ -25,17 +28,17 @@ const FLOORS = {
     on: ['rows', 'core', 'tables', 'notifications'],
     because: 'a database implements core, and can be read, and removed, without the others',
   },
+  'databases/*/claim': {
+    on: ['rows', 'core', 'tables'],
+    because: 'a claim strategy is read in its own file: verbs surround it with limits and groups',
+  },
   admin: {
     on: ['features/*', ...BELOW_FEATURES],
     because: 'the changes of administrators stand beside the verbs of workers, and know no server',
   },
   verbs: {
-    on: ['verbs/claim', 'features/*', ...BELOW_FEATURES],
+    on: ['features/*', ...BELOW_FEATURES],
     because: 'the verbs of producers and workers stand beside the changes of administrators, and know no server',
-  },
-  'verbs/claim': {
-    on: ['rows', 'core', 'tables'],
-    because: 'verbs choose a claim strategy and surround it with limits and groups',
   },
   'features/*': {
     on: ['features/*', ...BELOW_FEATURES],
@@ -73,9 +76,9 @@ function folderOf(file) {
   return path.startsWith('..') ? undefined : path || '.';
 }
 
-/** `features/*` for `features/keys`. */
+// `features/*` for `features/keys`, `databases/*/claim` for `databases/mysql/claim`.
 function floorOf(folder) {
-  return folder in FLOORS ? folder : folder.replace(/\/[^/]+$/, '/*');
+  return folder in FLOORS ? folder : folder.replace(/\/[^/]+/, '/*');
 }
 
 function nameOf(folder) {

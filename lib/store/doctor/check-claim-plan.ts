@@ -1,6 +1,6 @@
 import { query } from '../core/statement.js';
-import { CLAIM_OLDEST } from '../verbs/claim/single-statement.js';
-import { LOCK_OLDEST } from '../verbs/claim/skip-locked.js';
+import { CLAIM_OLDEST } from '../databases/sqlite/claim/update.js';
+import { LOCK_OLDEST } from '../databases/mysql/claim/skip-locked.js';
 import { sqlTable } from '../schema/sql-tables.js';
 import { jobTable } from '../tables/job-tables.js';
 import { ok, ON_ALL, problem, type Check, type Patient } from './check.js';

@@ -39,8 +39,6 @@ class QueueScanState {
   checkTookMs = 0;
   /** When a claim last made a missed-work check. */
   claimCheckedAt = -Infinity;
-  /** An optimistic claim picks from this multiple of the jobs that it needs. */
-  spread = 1;
 
   /** @param checkedAt when the last missed-work check outside of a claim ended */
   constructor(public checkedAt: number) {}

@@ -1,22 +1,25 @@
 import type { ClaimedJob } from '../../job/job.js';
-import type { SqlDatabase } from '../core/sql-database.js';
 import type { Work } from '../core/statement.js';
-import type { ClaimedRow } from '../rows/claimed-row.js';
 import type { ClaimRequest } from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
-import { withoutUnsafeIds } from './malformed-jobs.js';
-import type { ClaimImplementation, ClaimStrategies } from './claim/claim-strategies.js';
+import {
+  transactClaim,
+  type ClaimDatabase,
+  type ClaimImplementation,
+  type ClaimStrategies,
+} from '../rows/claim-strategies.js';
 import type { ScanCursors, ScanStart } from '../rows/scan-cursors.js';
+import { withoutUnsafeIds } from './malformed-jobs.js';
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
   readonly #missedWorkChecks = new Set<Promise<void>>();
 
   constructor(
-    private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>,
-    private readonly strategies: ClaimStrategies,
+    private readonly database: ClaimDatabase,
+    private readonly strategies: Pick<ClaimStrategies, 'supported'>,
     private readonly scanCursors: ScanCursors,
     private readonly groupTurns: GroupTurns,
   ) {}
@@ -29,13 +32,15 @@ export class CursorClaimer {
     return (await this.groupTurns.afterEmptyClaim(request)) ? this.#claimOnce(request) : jobs;
   }
 
-  async #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
-    const mark = this.#strategyOf(request).mark?.(request);
-    const marked = mark && (await withoutUnsafeIds(this.database, () => this.database.runIdempotent(mark)));
-    if (marked?.length === 0) return [];
-    const transact = (claim: () => Work<ClaimedJob[]>) =>
-      request.once ? this.database.transactOnce(claim, (jobs) => jobs.length > 0) : this.database.transaction(claim);
-    return this.claimWithin(request, transact, (jobs) => jobs, marked);
+  #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const strategy = this.#strategyOf(request);
+    if (strategy.claimAlone && !request.isLimited && !request.groups)
+      return strategy.claimAlone(request, withSafeIds(this.database));
+    return this.claimWithin(
+      request,
+      (claim) => transactClaim(request, this.database, claim),
+      (jobs) => jobs,
+    );
   }
 
   /** @param transact runs the claim in the caller's transaction, and again if the transaction is repeated */
@@ -43,7 +48,6 @@ export class CursorClaimer {
     request: ClaimRequest,
     transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
     jobsOf: (result: T) => readonly ClaimedJob[],
-    marked: readonly ClaimedRow[] = [],
   ): Promise<T> {
     const strategy = this.#strategyOf(request);
     let start: ScanStart | undefined;
@@ -53,17 +57,17 @@ export class CursorClaimer {
         transact(() => {
           endScan();
           start = this.scanCursors.begin(request.queue);
-          if (!strategy.mark) request.onChoosing?.();
+          request.onChoosing?.();
           const { groups } = request;
           const claim = (limited: ClaimRequest) =>
             groups
-              ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue))
-              : strategy.claim(limited, start!, marked);
+              ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue), strategy.groupLock)
+              : strategy.claim(limited, start!);
           return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
         }),
       );
       const jobs = jobsOf(result);
-      this.#advanceCursors(request, start!, jobs);
+      this.#advanceCursors(request, strategy, start!, jobs);
       if (request.groups) this.groupTurns.afterClaim(request, jobs.length);
       return result;
     } finally {
@@ -75,15 +79,18 @@ export class CursorClaimer {
     await Promise.all([...this.#missedWorkChecks, this.groupTurns.idle()]);
   }
 
-  /** A strategy that marks jobs in several transactions cannot keep limits or turns, so `optimistic` replaces it. */
-  #strategyOf({ strategy, isLimited, groups }: ClaimRequest): ClaimImplementation {
-    const { [strategy]: implementation, optimistic } = this.strategies.claimStrategies;
+  #strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
+    const implementation = this.strategies.supported[strategy];
     if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
-    return (isLimited || groups) && implementation.mark ? optimistic! : implementation;
+    return implementation;
   }
 
-  #advanceCursors(request: ClaimRequest, start: ScanStart, jobs: readonly ClaimedJob[]): void {
-    const { hasWorkBefore } = this.#strategyOf(request);
+  #advanceCursors(
+    request: ClaimRequest,
+    { hasWorkBefore }: ClaimImplementation,
+    start: ScanStart,
+    jobs: readonly ClaimedJob[],
+  ): void {
     if (!hasWorkBefore || request.groups) return;
     this.scanCursors.advance(start, jobs, jobs.length < request.limit);
     const due = this.scanCursors.startDueCheck(request.queue);
@@ -95,4 +102,13 @@ export class CursorClaimer {
       .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
     this.#missedWorkChecks.add(missedWorkCheck);
   }
+}
+
+/** Repeats each work after jobs whose ids no number can represent were made dead. */
+function withSafeIds(database: ClaimDatabase): ClaimDatabase {
+  return {
+    runIdempotent: (work) => withoutUnsafeIds(database, () => database.runIdempotent(work)),
+    transaction: (work) => withoutUnsafeIds(database, () => database.transaction(work)),
+    transactOnce: (work, hasWritten) => withoutUnsafeIds(database, () => database.transactOnce(work, hasWritten)),
+  };
 }

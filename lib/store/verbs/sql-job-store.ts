@@ -3,7 +3,7 @@ import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../
 import { GroupTurns } from '../features/groups/group-turns.js';
 import { CursorClaimer } from './cursor-claimer.js';
 import { chooseStrategies } from './choose-strategies.js';
-import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './claim/claim-strategies.js';
+import type { ClaimStrategies } from '../rows/claim-strategies.js';
 import type { CommitListener } from '../core/commit-listener.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';
@@ -32,8 +32,7 @@ import { addQueues } from '../features/queues/queue-registration.js';
 export interface JobStoreSettings {
   readonly commits: CommitListener;
   readonly emitsEvents: (queue: string) => boolean;
-  /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
-  readonly findUnsupportedStrategies: (queue: string) => Promise<UnsupportedStrategies>;
+  readonly claims: ClaimStrategies;
 }
 
 const EXPIRED_BATCH_SIZE = 100;
@@ -42,11 +41,10 @@ const EXPIRED_BATCH_SIZE = 100;
 export function sqlJobStore(
   parts: StoreParts,
   keyed: KeyedEnqueuer,
-  { commits, emitsEvents, findUnsupportedStrategies }: JobStoreSettings,
+  { commits, emitsEvents, claims }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, scanCursors, clock, archives } = parts;
-  const strategies = CLAIM_STRATEGIES[dialect.name];
-  const claimer = new CursorClaimer(database, strategies, scanCursors, new GroupTurns(database, dialect, clock));
+  const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, dialect, clock));
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 
@@ -178,7 +176,7 @@ export function sqlJobStore(
       const queues = [...requested.keys()];
       if (queues.length === 0) return { byQueue: new Map() };
       await addQueues(parts, queues);
-      return chooseStrategies(strategies, requested, await findUnsupportedStrategies(queues[0]!));
+      return chooseStrategies(claims, requested, await claims.findRefusals(queues[0]!));
     },
 
     async close() {

@@ -22,15 +22,15 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'jobs are claimed without locks and without a check of their state': {
     find: {
-      'lib/store/verbs/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
+      'lib/store/databases/mysql/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
       'lib/store/rows/write-claim.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },
   'claimed jobs are claimed again by compare-and-set and by update': {
     find: {
-      'lib/store/verbs/claim/optimistic.ts': ["AND ${OF_QUEUE} AND state = 'waiting'"],
-      'lib/store/verbs/claim/claim-by-update.ts': [`AND state = 'waiting'`],
+      'lib/store/databases/mysql/claim/optimistic.ts': ["AND ${OF_QUEUE} AND state = 'waiting'"],
+      'lib/store/databases/mysql/claim/update.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },

@@ -1,5 +1,4 @@
 import { UnsupportedDatabaseError } from '../../../job/errors.js';
-import type { ClaimStrategy } from '../../../job/claim-strategy.js';
 import type { Dialect, SqlDatabase } from '../../core/sql-database.js';
 import { query } from '../../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
@@ -19,12 +18,6 @@ const MIN_PACKET_BYTES = 4_000_000;
 // MySQL limits the keys of an index to 768 bytes on pages of 4 KB, and 255 characters take up to 1,020. MariaDB accepts
 // such indexes, and has stored rows with the longest values on these pages.
 const MIN_PAGE_BYTES = 8_192;
-
-const LOCK_QUEUE_IF_FREE = `
-  SELECT queue
-  FROM {queues} FORCE INDEX (PRIMARY)
-  WHERE queue = :queue
-  FOR UPDATE SKIP LOCKED`;
 
 export function versionProblem(version: string): string | undefined {
   const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []).map(Number);
@@ -95,33 +88,6 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
   return server.dialect;
 }
 
-const SEVERAL_WRITERS =
-  'several nodes of this cluster accept writes, and each node sees only its own row locks, so that workers on other nodes ' +
-  `would rescue jobs of living workers; choose 'skip-locked', whose claims are rows that every node has`;
-const SKIP_LOCKED_IGNORED = 'this server accepts SKIP LOCKED but returns rows that another transaction has locked';
-
-/**
- * The strategies that this server does not support, with the reasons. It tests on two connections whether SKIP LOCKED
- * skips a locked row. Some engines only parse SKIP LOCKED: there, two workers would claim the same job.
- */
-export async function findUnsupportedStrategies(
-  pool: MysqlPool,
-  queue: string,
-): Promise<Readonly<Partial<Record<ClaimStrategy, string>>>> {
-  const isIgnored = await withLockedQueue(pool, queue, (locked) =>
-    // No row if another worker runs the same test now: SKIP LOCKED has then skipped its row, so the test has passed.
-    locked ? withLockedQueue(pool, queue, (isReturned) => Promise.resolve(isReturned)) : Promise.resolve(false),
-  );
-  if (isIgnored) return { 'skip-locked': SKIP_LOCKED_IGNORED, lock: SKIP_LOCKED_IGNORED };
-  return (await hasSeveralWriters(pool)) ? { lock: SEVERAL_WRITERS } : {};
-}
-
-async function hasSeveralWriters(pool: MysqlPool): Promise<boolean> {
-  // Most servers have neither variable. Every MariaDB has the first one.
-  const setting = await readVariables(pool, ['wsrep_on', 'group_replication_single_primary_mode']);
-  return setting.wsrep_on === 'ON' || setting.group_replication_single_primary_mode === 'OFF';
-}
-
 /** The global variables with these names that the server has. */
 export async function readVariables(
   database: Pick<SqlDatabase, 'runIdempotent'>,
@@ -131,15 +97,4 @@ export async function readVariables(
     query<{ Variable_name: string; Value: string }>(showVariables(names)),
   );
   return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-}
-
-/** @param act receives whether a transaction on a connection of its own was given the row of the queue */
-async function withLockedQueue<T>(pool: MysqlPool, queue: string, act: (locked: boolean) => Promise<T>): Promise<T> {
-  const connection = await pool.openDedicated();
-  try {
-    await connection.send(() => query('START TRANSACTION'));
-    return await act((await connection.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0);
-  } finally {
-    connection.drop();
-  }
 }

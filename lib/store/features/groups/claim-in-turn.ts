@@ -6,7 +6,7 @@ import type { ClaimRequest } from '../../rows/claim.js';
 import { idsOf } from '../../core/safe-id.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
-import { lockNextGroups, skipsLocked, type TurnRange } from './lock-groups.js';
+import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
 import { shareOut, updatesOf, type Position, type Turn } from './turn.js';
 import { IN_GROUP, RETURNED } from '../../rows/runnable.js';
@@ -18,8 +18,7 @@ const lockJobs = (lock: Lock) => `
   WHERE :ids AND queue = :queue AND state = 'waiting' AND run_at IS NULL AND runnable IN (${IN_GROUP}, ${RETURNED})
   {${lock}}`;
 
-const LOCK_JOBS_SKIP_LOCKED = lockJobs('lock free');
-const LOCK_JOBS = lockJobs('lock');
+const LOCK_JOBS = { lock: lockJobs('lock'), 'lock free': lockJobs('lock free') } as const;
 
 /** The turns of the groups, as this process knows them. */
 export interface Rotation extends TurnRange {
@@ -32,19 +31,25 @@ export interface Rotation extends TurnRange {
  * Claims jobs of the groups whose last turn is the longest ago: the quantum of each, in the order of priority and id. The
  * lock of a group makes its limits and its order exact: claims of one group take turns, claims of different groups do not
  * meet.
+ *
+ * @param lock `lock free`: the claim waits for no group and no job
  */
-export function* claimInTurn(request: ClaimRequest, rules: GroupRules, rotation: Rotation): Work<ClaimedJob[]> {
+export function* claimInTurn(
+  request: ClaimRequest,
+  rules: GroupRules,
+  rotation: Rotation,
+  lock: Lock,
+): Work<ClaimedJob[]> {
   const { queue, limit } = request;
   const wanted = Math.ceil(limit / rules.quantum);
-  const rows = yield* lockNextGroups(request, wanted, rotation);
+  const rows = yield* lockNextGroups(queue, wanted, rotation, lock);
   if (rows.length === 0) return [];
   const inOrder = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn));
   rotation.onTurn(Number(inOrder[0]!.turn), rows.length === wanted);
   const turns = yield* readTurns(request, rules, inOrder);
   const chosen = shareOut(turns, limit, rules.quantum);
   const ids = new Ids(idsOf(chosen.map(({ position }) => position)));
-  const lockJobsOf = skipsLocked(request.strategy) ? LOCK_JOBS_SKIP_LOCKED : LOCK_JOBS;
-  const locked = chosen.length === 0 ? [] : yield* query<ClaimedRow>(lockJobsOf, { queue, ids });
+  const locked = chosen.length === 0 ? [] : yield* query<ClaimedRow>(LOCK_JOBS[lock], { queue, ids });
   const byId = new Map(locked.map((row) => [Number(row.id), row]));
   const jobs = chosen.flatMap(({ turn, position }) => takeLocked(turn, position, byId));
   request.onLocked?.(jobs.length);

@@ -1,6 +1,5 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
-import type { ClaimRequest } from '../../rows/claim.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
 import type { Lock } from '../../core/words.js';
 
@@ -20,8 +19,7 @@ const lockReady = (lock: Lock) => `
   WHERE g.state = 'ready'
   LIMIT :groups {${lock}}`;
 
-const LOCK_READY_SKIP_LOCKED = lockReady('lock free');
-const LOCK_READY = lockReady('lock');
+const LOCK_READY = { lock: lockReady('lock'), 'lock free': lockReady('lock free') } as const;
 
 const LAST_CANDIDATE = candidates('turn, group_key', '1 OFFSET :skipped');
 
@@ -39,13 +37,13 @@ export interface TurnRange {
   readonly readsAll: boolean;
 }
 
-/** Locks up to `wanted` groups in the order of their turns. Claims by strategies with SKIP LOCKED wait for no group. */
+/** Locks up to `wanted` groups in the order of their turns. */
 export function* lockNextGroups(
-  { queue, strategy }: ClaimRequest,
+  queue: string,
   wanted: number,
   { earliestTurn, readsAll }: TurnRange,
+  lock: Lock,
 ): Work<LockedGroup[]> {
-  const lock = skipsLocked(strategy) ? LOCK_READY_SKIP_LOCKED : LOCK_READY;
   const most = wanted * CANDIDATES_PER_GROUP;
   const size = pageSize(readsAll ? Math.max(most, CANDIDATES_PER_PAGE) : most);
   const locked: LockedGroup[] = [];
@@ -54,7 +52,7 @@ export function* lockNextGroups(
   while (after && locked.length < wanted) {
     const page: Values = { queue, ...after };
     const [found, last]: readonly StatementResult[] = yield* executeAll([
-      statement(lock, { ...page, candidates: size, groups: wanted - locked.length }),
+      statement(LOCK_READY[lock], { ...page, candidates: size, groups: wanted - locked.length }),
       ...(readsAll ? [statement(LAST_CANDIDATE, { ...page, skipped: size - 1 })] : []),
     ]);
     locked.push(...(found!.rows as unknown as readonly LockedGroup[]));
@@ -62,8 +60,4 @@ export function* lockNextGroups(
     after = end && { turn: Number(end['turn']), group: end['group_key'] as string };
   }
   return locked;
-}
-
-export function skipsLocked(strategy: ClaimRequest['strategy']): boolean {
-  return strategy === 'skip-locked' || strategy === 'lock';
 }

@@ -1,13 +1,14 @@
-import type { ClaimedJob } from '../../../job/job.js';
-import type { ClaimRequest } from '../../rows/claim.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { safeId } from '../../core/safe-id.js';
-import { insertClaim, deleteClaim, setClaimJobs } from '../../rows/lease.js';
-import { classifyError } from '../../core/classify-error.js';
-import { executeFinal, query, executeAll, type Work } from '../../core/statement.js';
+import type { ClaimedJob } from '../../../../job/job.js';
+import type { ClaimRequest } from '../../../rows/claim.js';
+import { transactClaim, type ClaimImplementation } from '../../../rows/claim-strategies.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { safeId } from '../../../core/safe-id.js';
+import { insertClaim, deleteClaim, setClaimJobs } from '../../../rows/lease.js';
+import { classifyError } from '../../../core/classify-error.js';
+import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';
 import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';
-import type { QueuePosition } from '../../rows/scan-cursors.js';
-import { claimedJobs, MARK } from '../../rows/write-claim.js';
+import type { QueuePosition } from '../../../rows/scan-cursors.js';
+import { claimedJobs, MARK } from '../../../rows/write-claim.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at
 // the first waiting job, so that the UPDATE does not wait for locked active jobs. An UPDATE that reaches the server
@@ -51,11 +52,24 @@ const NEWEST_MARKED = selectMarked(OF_PRIORITY, 'id DESC');
  * before. If the process dies between the statements, a rescue finds the jobs by the id of the claim. Claims of one
  * queue run one after the other.
  *
+ * @param optimistic claims in a transaction of the caller: several transactions could keep neither limits nor turns
+ */
+export function claimingByUpdate(optimistic: ClaimImplementation): ClaimImplementation {
+  return {
+    ...optimistic,
+    async claimAlone(request, database) {
+      const marked = await database.runIdempotent(markFirst(request));
+      return marked.length === 0 ? [] : transactClaim(request, database, () => listMarked(request, marked));
+    },
+  };
+}
+
+/**
  * The returned work may run several times, but never repeats an UPDATE that the server may have executed. If the answer
  * of the UPDATE was lost, the work reads the marked jobs. UPDATE and SELECT are separate steps, so that an error has a
  * known origin.
  */
-export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow[]> {
+function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow[]> {
   const { queue, claimId, maxAttempts, order } = request;
   const [mark, read] = order === 'fifo' ? [MARK_OLDEST, OLDEST_MARKED] : [MARK_NEWEST, NEWEST_MARKED];
   let first: QueuePosition | undefined;
@@ -90,7 +104,7 @@ export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow
 }
 
 /** Returns no jobs if the lease of the claim has expired, because another process rescues them. */
-export function* listMarked(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
+function* listMarked(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   const jobs = yield* claimedJobs(request, marked);
   const [listed] = yield* executeFinal([setClaimJobs(request, jobs)]);
   return listed!.affectedRows === 1 ? jobs : [];

@@ -1,10 +1,10 @@
-import type { ClaimRequest } from '../../rows/claim.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { pageSize } from '../../../common/page-size.js';
-import { idsOf } from '../../core/safe-id.js';
-import { Ids, query, type Work } from '../../core/statement.js';
+import type { ClaimRequest } from '../../../rows/claim.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { pageSize } from '../../../../common/page-size.js';
+import { idsOf } from '../../../core/safe-id.js';
+import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
-import type { QueuePosition } from '../../rows/scan-cursors.js';
+import type { QueuePosition } from '../../../rows/scan-cursors.js';
 import { BY_SCAN, type LockedRow, type LockOldest } from './skip-locked.js';
 
 const selectWaiting = (range: string) => `

@@ -1,11 +1,11 @@
-import type { ClaimedJob } from '../../../job/job.js';
-import type { ClaimRequest } from '../../rows/claim.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { idsOf } from '../../core/safe-id.js';
-import { statement, Ids, query, executeAll, type Work } from '../../core/statement.js';
-import type { ScanStart } from '../../rows/scan-cursors.js';
+import type { ClaimedJob } from '../../../../job/job.js';
+import type { ClaimRequest } from '../../../rows/claim.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { idsOf } from '../../../core/safe-id.js';
+import { statement, Ids, query, executeAll, type Work } from '../../../core/statement.js';
+import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
 import { CLAIMABLE, findFirstWaiting, OF_QUEUE } from './claimable.js';
-import { MARK, writeClaim } from '../../rows/write-claim.js';
+import { MARK, writeClaim } from '../../../rows/write-claim.js';
 
 const OLDEST_WAITING = `
   SELECT id ${CLAIMABLE}
@@ -36,20 +36,32 @@ const MAX_SPREAD = 32;
  * next round picks at random from twice as many jobs, so that workers do not collide again. Without collisions, claims
  * keep the order.
  */
-export function* claimOptimistically(request: ClaimRequest, { state }: ScanStart): Work<ClaimedJob[]> {
-  const { claimId, maxAttempts, limit } = request;
+export function claimingOptimistically(): ClaimImplementation {
+  // The claims of a queue pick from this multiple of the jobs that they need.
+  const spreads = new Map<string, number>();
+  return {
+    // An UPDATE waits for the locks of other claims.
+    mayShareTransaction: false,
+    groupLock: 'lock',
+    claim: (request) => claimOptimistically(request, spreads),
+  };
+}
+
+function* claimOptimistically(request: ClaimRequest, spreads: Map<string, number>): Work<ClaimedJob[]> {
+  const { queue, claimId, maxAttempts, limit } = request;
   const rows: ClaimedRow[] = [];
   for (let round = 1; round <= MAX_ROUNDS && rows.length < limit; round++) {
     const missing = limit - rows.length;
-    const found = yield* readWaiting(request, missing * state.spread);
+    const spread = spreads.get(queue) ?? 1;
+    const found = yield* readWaiting(request, missing * spread);
     const picked = pickAtRandom(found, missing);
     if (picked.length === 0) break;
-    const values = { ids: new Ids(picked), queue: request.queue, claimId, maxAttempts };
+    const values = { ids: new Ids(picked), queue, claimId, maxAttempts };
     const [, answer] = yield* executeAll([statement(MARK_IF_WAITING, values), statement(MARKED, values)]);
     const inOrder = new Map((answer!.rows as unknown as readonly ClaimedRow[]).map((row) => [Number(row.id), row]));
     rows.push(...picked.flatMap((id) => inOrder.get(id) ?? []));
     const hasNoCollision = inOrder.size === picked.length;
-    state.spread = hasNoCollision ? Math.max(1, state.spread / 2) : Math.min(MAX_SPREAD, state.spread * 2);
+    spreads.set(queue, hasNoCollision ? Math.max(1, spread / 2) : Math.min(MAX_SPREAD, spread * 2));
     if (hasNoCollision && found.length <= missing) break;
   }
   request.onLocked?.(rows.length);

@@ -1,6 +1,6 @@
-import type { QueuePosition } from '../../rows/scan-cursors.js';
-import { safeId } from '../../core/safe-id.js';
-import { query, type Work } from '../../core/statement.js';
+import type { QueuePosition } from '../../../rows/scan-cursors.js';
+import { safeId } from '../../../core/safe-id.js';
+import { query, type Work } from '../../../core/statement.js';
 
 // Index queue (queue, runnable, run_at, group_key, priority, id) yields the order for run_at NULL
 // and one group_key, so the server does not sort,

@@ -1,10 +1,57 @@
-import type { ClaimedJob } from '../../../job/job.js';
-import type { ClaimRequest } from '../../rows/claim.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { query, type Work } from '../../core/statement.js';
-import { mayCheckForMissedWork, advanceLastIds, type QueuePosition, type ScanStart } from '../../rows/scan-cursors.js';
+import type { ClaimedJob } from '../../../../job/job.js';
+import type { DedicatedConnection } from '../../../core/sql-database.js';
+import { query, type Work } from '../../../core/statement.js';
+import type { ClaimRequest } from '../../../rows/claim.js';
+import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import {
+  mayCheckForMissedWork,
+  advanceLastIds,
+  type QueuePosition,
+  type ScanStart,
+} from '../../../rows/scan-cursors.js';
 import { CLAIMABLE, findFirstWaiting, cursorValues, moreUrgent, rangesAfter, hasWorkBefore } from './claimable.js';
-import { claimLocked } from '../../rows/write-claim.js';
+import { claimLocked } from '../../../rows/write-claim.js';
+
+const IS_IGNORED = 'this server accepts SKIP LOCKED but returns rows that another transaction has locked';
+
+const LOCK_QUEUE_IF_FREE = `
+  SELECT queue
+  FROM {queues} {by primary}
+  WHERE queue = :queue
+  {lock free}`;
+
+/**
+ * Tests on two connections whether SKIP LOCKED skips a locked row. Some engines only parse SKIP LOCKED: there, two workers
+ * would claim the same job.
+ */
+export async function skipLockedRefusal(
+  openDedicated: () => Promise<DedicatedConnection>,
+  queue: string,
+): Promise<string | undefined> {
+  const isIgnored = await withLockedQueue(openDedicated, queue, (locked) =>
+    // No row if another worker runs the same test now: SKIP LOCKED has then skipped its row, so the test has passed.
+    locked
+      ? withLockedQueue(openDedicated, queue, (isReturned) => Promise.resolve(isReturned))
+      : Promise.resolve(false),
+  );
+  return isIgnored ? IS_IGNORED : undefined;
+}
+
+/** @param act receives whether a transaction on a connection of its own was given the row of the queue */
+async function withLockedQueue<T>(
+  openDedicated: () => Promise<DedicatedConnection>,
+  queue: string,
+  act: (locked: boolean) => Promise<T>,
+): Promise<T> {
+  const connection = await openDedicated();
+  try {
+    await connection.send(() => query('START TRANSACTION'));
+    return await act((await connection.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0);
+  } finally {
+    connection.drop();
+  }
+}
 
 export const LOCK_OLDEST = `
   SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE}
@@ -40,11 +87,17 @@ export const BY_SCAN: LockOldest = {
     query<LockedRow>(lockOldestAfter(cursors.length), { queue, limit, ...cursorValues(cursors) }),
 };
 
-export function* claimSkippingLocked(
-  request: ClaimRequest,
-  start: ScanStart,
-  lock: LockOldest = BY_SCAN,
-): Work<ClaimedJob[]> {
+/** Locks waiting jobs, without those that other transactions have locked, and marks them in the same transaction. */
+export function skippingLocked(lock: LockOldest): ClaimImplementation {
+  return {
+    mayShareTransaction: true,
+    groupLock: 'lock free',
+    claim: (request, start) => claimSkippingLocked(request, start, lock),
+    hasWorkBefore,
+  };
+}
+
+function* claimSkippingLocked(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<ClaimedJob[]> {
   const isFifo = request.order !== 'lifo';
   const rows = yield* isFifo ? lockOldest(request, start, lock) : lockNewest(request);
   if (isFifo) advanceLastIds(start.reached, rows);
