@@ -69,6 +69,8 @@ export interface Dialect {
   readonly words: Words;
   /** Whether a transaction that has written excludes all other writers, and so reads every earlier commit. */
   readonly hasOneWriter: boolean;
+  /** Whether `now` is the time of this machine, so that no statement is needed to read it. */
+  readonly hasClockOfThisMachine: boolean;
   /** The end of an INSERT that changes nothing if a row has the same key, and locks that row for writing. */
   readonly lockDuplicate: (...key: [column: string, ...columns: string[]]) => string;
   /** Adds the missing rows of queues. */

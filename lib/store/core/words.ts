@@ -1,6 +1,6 @@
 /**
  * What the text of a statement leaves to the database. A statement says it in braces: `{lock}`, `{lock free}`, `{by primary}`,
- * `{by jobs.queue}`, `{delete jobs}`, `{join in order}` or `{only sqlite}`. A word is empty if the database needs nothing there.
+ * `{by jobs.queue}`, `{delete jobs}`, `{join in order}`, `{on duplicate queue, group_key}`, `{given turn}` or `{only sqlite}`. A word is empty if the database needs nothing there.
  */
 export interface Words {
   /** Locks the selected rows until the transaction ends. */
@@ -14,6 +14,10 @@ export interface Words {
   deleteFrom(table: string): string;
   /** Stands behind SELECT: reads the tables in the order of the text. */
   readonly joinInOrder: string;
+  /** Stands behind the rows of an INSERT: the following assignments change a row that has the key already. */
+  onDuplicate(key: string): string;
+  /** In these assignments: the value that the INSERT has for the column. */
+  given(column: string): string;
   /** Stands behind a condition that finds rows on SQLite only. */
   readonly onlySqlite: string;
 }
@@ -23,7 +27,10 @@ export type Lock = 'lock' | 'lock free';
 
 /** Writes the words and the names of the tables into a statement. */
 export function expand(sql: string, tables: Readonly<Record<string, string>>, words: Words): string {
-  return sql.replace(/\{([\w .]+)\}/g, (_, name: string) => tables[name] ?? wordOf(name, tables, words) ?? raise(name));
+  return sql.replace(
+    /\{([\w ,.]+)\}/g,
+    (_, name: string) => tables[name] ?? wordOf(name, tables, words) ?? raise(name),
+  );
 }
 
 function wordOf(name: string, tables: Readonly<Record<string, string>>, words: Words): string | undefined {
@@ -32,6 +39,8 @@ function wordOf(name: string, tables: Readonly<Record<string, string>>, words: W
   if (name === 'by primary') return words.byPrimary;
   if (name === 'join in order') return words.joinInOrder;
   if (name === 'only sqlite') return words.onlySqlite;
+  const [, verb, columns = ''] = /^(on duplicate|given) (.+)$/.exec(name) ?? [];
+  if (verb) return verb === 'given' ? words.given(columns) : words.onDuplicate(columns);
   const [, table = '', index] = /^(?:by|delete) (\w+)(?:\.(\w+))?$/.exec(name) ?? [];
   const own = tables[table];
   if (own === undefined) return undefined;

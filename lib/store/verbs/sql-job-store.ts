@@ -44,7 +44,7 @@ export function sqlJobStore(
   { commits, emitsEvents, claims }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, scanCursors, clock, archives } = parts;
-  const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, dialect, clock));
+  const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, clock));
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 

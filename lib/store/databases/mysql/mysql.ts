@@ -47,6 +47,8 @@ export const mysql: Dialect = {
     byIndex: (index) => `FORCE INDEX (${index})`,
     deleteFrom: (table) => `DELETE ${table} FROM ${table} FORCE INDEX (PRIMARY)`,
     joinInOrder: 'STRAIGHT_JOIN',
+    onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
+    given: (column) => `VALUES(${column})`,
     onlySqlite: 'AND FALSE',
   },
   // INSERT IGNORE would lock the row for reading: several transactions could then not write it.
@@ -55,6 +57,7 @@ export const mysql: Dialect = {
   ...addRowsBy('INSERT IGNORE'),
 
   hasOneWriter: false,
+  hasClockOfThisMachine: false,
 
   queueNames,
 

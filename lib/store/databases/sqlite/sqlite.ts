@@ -33,12 +33,15 @@ export const sqlite: Dialect = {
   words: {
     ...{ lock: '', lockFree: '', byPrimary: '', byIndex: () => '', joinInOrder: '', onlySqlite: '' },
     deleteFrom: (table) => `DELETE FROM ${table}`,
+    onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+    given: (column) => `excluded.${column}`,
   },
   lockDuplicate: (...key) => `ON CONFLICT (${key.join(', ')}) DO NOTHING`,
 
   ...addRowsBy('INSERT OR IGNORE'),
 
   hasOneWriter: true,
+  hasClockOfThisMachine: true,
 
   *queueNames(table: keyof typeof NAMES): Work<string[]> {
     const names = (yield* query<{ queue: unknown }>(NAMES[table])).map(({ queue }) => queue);

@@ -14,9 +14,9 @@ export function sqlBlobRows({ blocking, dialect, clock, archives }: StoreParts, 
   const needed = [...CONTENT_TABLES.flatMap(referencesIn), ...inArchives].join('\n  UNION ALL');
 
   return {
-    // SQLite has the clock of this machine. A statement would wait for the caller's transaction on a shared connection.
+    // On SQLite a statement would wait for the caller's transaction on a shared connection.
     readTime: () =>
-      dialect.name === 'sqlite'
+      dialect.hasClockOfThisMachine
         ? Promise.resolve(clock.now().getTime() + skewMs())
         : blocking.runIdempotent(() => readTime()),
 

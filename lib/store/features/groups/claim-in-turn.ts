@@ -4,7 +4,6 @@ import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
 import { claimLocked } from '../../rows/write-claim.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import { idsOf } from '../../core/safe-id.js';
-import type { Dialect } from '../../core/sql-database.js';
 import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
 import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
@@ -22,7 +21,6 @@ const LOCK_JOBS = { lock: lockJobs('lock'), 'lock free': lockJobs('lock free') }
 
 /** The turns of the groups, as this process knows them. */
 export interface Rotation extends TurnRange {
-  readonly dialect: Dialect['name'];
   /** Called with the earliest turn that the claim has seen, and whether it examined as many groups as it may. */
   onTurn(turn: number, mayHaveMore: boolean): void;
 }
@@ -53,7 +51,7 @@ export function* claimInTurn(
   const byId = new Map(locked.map((row) => [Number(row.id), row]));
   const jobs = chosen.flatMap(({ turn, position }) => takeLocked(turn, position, byId));
   request.onLocked?.(jobs.length);
-  const updates = () => updatesOf(queue, turns, rotation.dialect);
+  const updates = () => updatesOf(queue, turns);
   if (jobs.length === 0) {
     yield* executeFinal(updates());
     return [];

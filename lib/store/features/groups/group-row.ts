@@ -1,7 +1,6 @@
 import { readGroupOverrides, type GroupOverrides, type GroupRules } from '../../../job/groups/group-options.js';
 import { restUntil } from '../limits/rest.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
-import type { Dialect } from '../../core/sql-database.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const STORED_COLUMNS = [
@@ -34,15 +33,6 @@ export interface GroupName {
 
 /** The place of a group among the groups of a queue in one state. */
 export type GroupPosition = Readonly<{ turn: number; group: string }>;
-
-/** An INSERT of groups that changes existing ones, for each kind of database. `given` is the value to insert. */
-export function onDialects(
-  sqlOf: (onDuplicate: string, given: (column: string) => string) => string,
-): Readonly<Record<Dialect['name'], string>> {
-  const mysql = sqlOf('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`);
-  const sqlite = sqlOf('ON CONFLICT (queue, group_key) DO UPDATE SET', (column) => `excluded.${column}`);
-  return { mysql, mariadb: mysql, sqlite };
-}
 
 export function groupOverridesOf({ overrides }: Pick<GroupRow, 'overrides'>): GroupOverrides {
   return readGroupOverrides(parseJsonOrNull(overrides));

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../common/clock.js';
-import type { Dialect, SqlDatabase } from '../../core/sql-database.js';
+import type { SqlDatabase } from '../../core/sql-database.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import type { Rotation } from './claim-in-turn.js';
 import { joinGroups, wakeDue } from './join-groups.js';
@@ -39,7 +39,6 @@ export class GroupTurns {
 
   constructor(
     private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>,
-    private readonly dialect: Pick<Dialect, 'name'>,
     private readonly clock: Clock,
   ) {}
 
@@ -51,7 +50,6 @@ export class GroupTurns {
     const isWhole = known.wasShort || now >= known.wholeRangeAt + WHOLE_RANGE_INTERVAL_MS;
     if (isWhole) known.wholeRangeAt = now;
     return {
-      dialect: this.dialect.name,
       earliestTurn: isWhole ? 0 : known.earliestTurn,
       // The last claim came short although groups were ready: other transactions have locked the first ones.
       readsAll: known.wasShort && known.hasReady,
@@ -114,7 +112,7 @@ export class GroupTurns {
   }
 
   async #refreshOnce(queue: string, known: QueueTurns, onMoreIn: ClaimRequest['onMoreIn']): Promise<boolean> {
-    const { database, dialect } = this;
+    const { database } = this;
     const read = (cursors: RefreshCursors) => database.runIdempotent(() => readGroupChanges(queue, cursors));
     let changes: GroupChanges = await read(known.cursors);
     // After the last group the read begins again with the first one.
@@ -125,7 +123,7 @@ export class GroupTurns {
     if (nextDueInMs !== null) onMoreIn?.(nextDueInMs);
     let changed = 0;
     for (const arrivals of [returned, arrived])
-      if (arrivals.length > 0) changed += await database.transaction(() => joinGroups(queue, arrivals, dialect));
+      if (arrivals.length > 0) changed += await database.transaction(() => joinGroups(queue, arrivals));
     if (hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
     if (due.length > 0) changed += await database.transaction(() => wakeDue(queue, due));
     // More may wait than one page has, and some of them were locked or had changed.

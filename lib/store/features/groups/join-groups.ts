@@ -1,9 +1,7 @@
 import { DEFAULT_GROUP } from '../../../job/groups/group-key.js';
 import { groupBy } from '../../../common/group-by.js';
 import { idsOf } from '../../core/safe-id.js';
-import type { Dialect } from '../../core/sql-database.js';
 import { execute, executeAll, Ids, insertInChunks, query, statement, type Work } from '../../core/statement.js';
-import { onDialects } from './group-row.js';
 import { compareKeys, lockedGroupsOf, lockFreeGroups } from '../../ends/locked-groups.js';
 import type { Arrival } from './read-group-changes.js';
 import { IS_AHEAD_OF_CLOCK } from './turn.js';
@@ -22,20 +20,17 @@ const JOIN_GROUP = `
 
 // Each column is set before those that it depends on, because the server assigns from left to right. A new group has no
 // active jobs, because the pruner keeps the rows of groups that have some.
-const addGroups = (woken: string) =>
-  onDialects(
-    (onDuplicate, given) => `
+const addGroups = (woken: string) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids)
   VALUES :rows(?, ?, 'ready', :now, ?, ?, '[]')
-  ${onDuplicate}
-    turn = CASE WHEN {groups}.state IN (${woken}) THEN ${given('turn')} ELSE {groups}.turn END,
+  {on duplicate queue, group_key}
+    turn = CASE WHEN {groups}.state IN (${woken}) THEN {given turn} ELSE {groups}.turn END,
     state = CASE WHEN {groups}.state IN (${woken}) THEN 'ready' ELSE {groups}.state END,
-    head_id = CASE WHEN ${given('head_priority')} < {groups}.head_priority
-                     OR (${given('head_priority')} = {groups}.head_priority AND ${given('head_id')} < {groups}.head_id)
-                   THEN ${given('head_id')} ELSE {groups}.head_id END,
-    head_priority = CASE WHEN ${given('head_priority')} < {groups}.head_priority
-                         THEN ${given('head_priority')} ELSE {groups}.head_priority END`,
-  );
+    head_id = CASE WHEN {given head_priority} < {groups}.head_priority
+                     OR ({given head_priority} = {groups}.head_priority AND {given head_id} < {groups}.head_id)
+                   THEN {given head_id} ELSE {groups}.head_id END,
+    head_priority = CASE WHEN {given head_priority} < {groups}.head_priority
+                         THEN {given head_priority} ELSE {groups}.head_priority END`;
 
 const ADD_ARRIVED = addGroups(`'idle'`);
 const ADD_RETURNED = addGroups(`'idle', 'blocked'`);
@@ -58,7 +53,7 @@ const WAKE_DUE = `
  *
  * @param arrivals all returned to their groups, or none of them
  */
-export function* joinGroups(queue: string, arrivals: readonly Arrival[], dialect: Pick<Dialect, 'name'>): Work<number> {
+export function* joinGroups(queue: string, arrivals: readonly Arrival[]): Work<number> {
   const byGroup = groupBy(arrivals, groupOf);
   const groups = [...byGroup.keys()].sort(compareKeys);
   const answers = yield* executeAll([
@@ -80,7 +75,7 @@ export function* joinGroups(queue: string, arrivals: readonly Arrival[], dialect
     const [first] = [...jobs].sort((a, b) => a.priority - b.priority || a.id - b.id);
     return [queue, group, first!.priority, Number(first!.id) - 1];
   });
-  yield* insertInChunks((hasReturned ? ADD_RETURNED : ADD_ARRIVED)[dialect.name], heads);
+  yield* insertInChunks(hasReturned ? ADD_RETURNED : ADD_ARRIVED, heads);
   return ids.length;
 }
 

@@ -1,19 +1,16 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../../job/limits/rate.js';
-import type { Dialect } from '../../core/sql-database.js';
 import { rowChunks, type SqlValue, type Statement } from '../../core/statement.js';
-import { onDialects, type GroupLimits, type GroupRow } from './group-row.js';
+import type { GroupLimits, GroupRow } from './group-row.js';
 import { compareKeys } from '../../ends/locked-groups.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
-const UPDATE_GROUPS = onDialects(
-  (onDuplicate, given) => `
+const UPDATE_GROUPS = `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
   VALUES :rows(?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ${onDuplicate}
-    state = ${given('state')}, turn = ${given('turn')}, head_priority = ${given('head_priority')},
-    head_id = ${given('head_id')}, active_ids = ${given('active_ids')}, rate_until_us = ${given('rate_until_us')},
-    rate_used = ${given('rate_used')}`,
-);
+  {on duplicate queue, group_key}
+    state = {given state}, turn = {given turn}, head_priority = {given head_priority},
+    head_id = {given head_id}, active_ids = {given active_ids}, rate_until_us = {given rate_until_us},
+    rate_used = {given rate_used}`;
 
 // A group whose limit is reached is examined again after this time, although no end of a job was seen.
 const RECOUNT_MS = 10_000;
@@ -71,9 +68,9 @@ export function shareOut(turns: readonly Turn[], limit: number, quantum: number)
 }
 
 /** In the order of the primary key. */
-export function updatesOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement[] {
+export function updatesOf(queue: string, turns: readonly Turn[]): Statement[] {
   const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
-  return rowChunks(rows).map((chunk) => ({ sql: UPDATE_GROUPS[dialect], values: { rows: chunk } }));
+  return rowChunks(rows).map((chunk) => ({ sql: UPDATE_GROUPS, values: { rows: chunk } }));
 }
 
 function rowAfter(queue: string, turn: Turn): SqlValue[] {
