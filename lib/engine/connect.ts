@@ -3,8 +3,8 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { logText } from '../common/log-text.js';
 import { SqlQueueError, StoreUnavailableError } from '../job/errors.js';
-import { connectionOptions, type MysqlOptions } from '../store/databases/mysql/mysql-options.js';
 import { classifyError, explainRejection } from '../store/core/classify-error.js';
+import { databaseOf } from '../store/databases/index.js';
 
 /** How the engine connects a DataSource of its own. */
 export interface ConnectSettings {
@@ -25,7 +25,9 @@ export async function connect(
   clock: Clock,
   logger: JobLogger,
 ): Promise<void> {
-  const problem = `Cannot connect to the database of the queue, ${placeOf(dataSource)}${option ? ` (option \`${option}\`)` : ''}`;
+  const { options } = dataSource;
+  const place = databaseOf(options.type).connection.placeOf(options);
+  const problem = `Cannot connect to the database of the queue, ${place}${option ? ` (option \`${option}\`)` : ''}`;
   for (let attempt = 1; ; attempt++) {
     try {
       await dataSource.initialize();
@@ -44,19 +46,6 @@ export async function connect(
     }
     await clock.sleep(delayMs);
   }
-}
-
-/** Without the password. */
-function placeOf({ options }: DataSource): string {
-  if (options.type === 'better-sqlite3') return `the file ${String(options.database)}`;
-  const {
-    host = 'localhost',
-    port = 3306,
-    user = '',
-    database,
-    socketPath,
-  } = connectionOptions(options as MysqlOptions);
-  return `"${database}" on ${socketPath ?? `${host}:${port}`} as user "${user}"`;
 }
 
 /** Node reports a server that refuses both IPv4 and IPv6 without a message. */

@@ -9,7 +9,7 @@ import { nameProblem } from '../job/job-names.js';
 import { checked, durationOf, either, func, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
-import { hostProblem } from '../store/databases/mysql/hosts.js';
+import { hostProblem } from '../store/databases/port/hosts.js';
 import { archiveProblems, type ArchiveOptions } from '../store/tables/archive-options.js';
 import type { MigrateMode } from '../store/schema/schema.js';
 import { workerOptionProblems, type WorkerOptions } from '../worker/worker-options.js';

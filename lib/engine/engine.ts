@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock } from '../common/clock.js';
+import { UnsupportedDatabaseError } from '../job/errors.js';
 import { Instrumentations } from '../metrics/instrumentations.js';
 import { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import { UnservedQueues } from '../producer/unserved-queues.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import { explainRejection } from '../store/core/classify-error.js';
-import { checkDatabaseType } from '../store/core/supported-database.js';
-import { checkSqliteDriver } from '../store/databases/sqlite/sqlite-driver.js';
+import { databaseOf } from '../store/databases/index.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { connect, CONNECT_ONCE } from './connect.js';
@@ -31,10 +31,11 @@ export type Engine = Awaited<ReturnType<typeof wire>>;
  */
 export async function openEngine(given: EngineSettings): Promise<Engine> {
   const { dataSource, clock = systemClock } = given;
-  checkDatabaseType(dataSource.options.type);
+  const { connection } = databaseOf(dataSource.options.type);
   const ownDataSource = dataSource.isInitialized || given.isApplications ? undefined : dataSource;
   try {
-    if (ownDataSource) checkSqliteDriver(ownDataSource.options);
+    const driverProblem = ownDataSource && connection.driverProblem?.(ownDataSource.options);
+    if (driverProblem) throw new UnsupportedDatabaseError(driverProblem);
     if (ownDataSource) await connect(ownDataSource, given.connect ?? CONNECT_ONCE, clock, given.logger);
     return await wire(given, ownDataSource);
   } catch (error) {

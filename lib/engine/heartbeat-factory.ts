@@ -1,5 +1,5 @@
 import { systemClock } from '../common/clock.js';
-import { hostList } from '../store/databases/mysql/hosts.js';
+import { hostList } from '../store/databases/port/hosts.js';
 import { leaseStoreOptions } from '../store/open-lease-store.js';
 import { heartbeatProgram } from '../worker/heartbeat/heartbeat-program-url.js';
 import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';

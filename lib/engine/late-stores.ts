@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { StoreUnavailableError } from '../job/errors.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { OpenStore } from '../store/open-store.js';
-import { isInMemory, type SqliteOptions } from '../store/databases/sqlite/sqlite-handle.js';
+import { databaseOf } from '../store/databases/index.js';
 
 type ChannelName = 'workerChannel' | 'waiterChannel' | 'eventChannel';
 
@@ -29,10 +29,9 @@ export class LateStores {
       if (!this.#isClosed) await this.#open();
       return dataSource;
     };
-    const { type, database } = dataSource.options as SqliteOptions;
-    const isServer = type !== 'better-sqlite3';
-    const hasChannels = usesNotifications && (isServer || !isInMemory(database));
-    this.stores = this.#createStores(isServer, hasChannels);
+    const { hasRowLocks, connection } = databaseOf(dataSource.options.type);
+    const hasChannels = usesNotifications && connection.unsharedBecause(dataSource.options) === undefined;
+    this.stores = this.#createStores(hasRowLocks, hasChannels);
   }
 
   /** Calls `act` when the stores are open. Returns false if they are open already, or about to be. */
@@ -61,7 +60,7 @@ export class LateStores {
     );
   }
 
-  #createStores(isServer: boolean, hasChannels: boolean): OpenStore {
+  #createStores(hasRowLocks: boolean, hasChannels: boolean): OpenStore {
     const port = <Name extends keyof OpenStore>(name: Name) => this.#port((opened) => opened[name] as object);
     const channel = (name: ChannelName) => (hasChannels ? this.#channel(name) : undefined);
     const jobs = port('jobs') as OpenStore['jobs'];
@@ -96,7 +95,7 @@ export class LateStores {
       workerChannel: channel('workerChannel'),
       waiterChannel: channel('waiterChannel'),
       eventChannel: channel('eventChannel'),
-      workerLocks: isServer ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
+      workerLocks: hasRowLocks ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
       notices: [],
     };
   }

@@ -14,7 +14,7 @@ import { Waiter } from '../listen/waiter.js';
 import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import type { UnservedQueues } from '../producer/unserved-queues.js';
-import { hostList } from '../store/databases/mysql/hosts.js';
+import { hostList } from '../store/databases/port/hosts.js';
 import { withCodec } from '../store/codec/with-codec.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';

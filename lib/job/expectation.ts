@@ -53,3 +53,8 @@ function suggestionFor(key: string, known: readonly string[]): string {
   const advice = bullmqAdvice(key);
   return advice === undefined ? didYouMean(key, known) || ` (known: ${known.join(', ')})` : `: ${advice}`;
 }
+
+/** `a, b or c`. */
+export function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -2,7 +2,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { DataSource } from 'typeorm';
 import { InvalidOptionsError, SqlQueueError, StoreUnavailableError, UnsupportedDatabaseError } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
-import { checkDatabaseType } from '../store/core/supported-database.js';
+import { databaseOf, EMBEDDED_TYPE } from '../store/databases/index.js';
 import { dataSourceOptions, withoutPassword } from './connection-options.js';
 import { OPTIONS_PLACE, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 
@@ -105,8 +105,8 @@ function createFallback(): DataSource {
 }
 
 function createDataSource(connection: NonNullable<SqlQueueModuleOptions['connection']>): DataSource {
-  if (connection === 'embedded') return new DataSource({ type: 'better-sqlite3', database: EMBEDDED_FILE });
-  checkDatabaseType(connection.type);
+  if (connection === 'embedded') return new DataSource({ type: EMBEDDED_TYPE, database: EMBEDDED_FILE });
+  databaseOf(connection.type);
   try {
     return new DataSource(dataSourceOptions(connection));
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Duration } from '../common/duration.js';
-import { didYouMean, expected, formatValue, isOptions } from '../job/expectation.js';
-import { connectionOptions, type MysqlOptions } from '../store/databases/mysql/mysql-options.js';
+import { didYouMean, expected, formatValue, isOptions, orList } from '../job/expectation.js';
+import { DATABASE_TYPES, findDatabase } from '../store/databases/index.js';
 import { duration, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 
 /** How the module connects to its database, by the names that TypeOrmModule has for the same options. */
@@ -21,7 +21,7 @@ const RETRY = {
 } satisfies SchemaOf<ConnectionRetryOptions>;
 
 /** The fields of all kinds of options that messages read. */
-type AnyOptions = Partial<Record<'url' | 'password' | 'host' | 'socketPath' | 'replication' | 'database', unknown>>;
+type AnyOptions = Partial<Record<'url' | 'password', unknown>>;
 
 export function connectionProblems(connection: unknown): (string | undefined)[] {
   if (connection === 'embedded') return [];
@@ -30,12 +30,12 @@ export function connectionProblems(connection: unknown): (string | undefined)[] 
     return [expected(false, `connection to be the options of a DataSource, or 'embedded'`, connection)];
   if (!('type' in connection) || typeof connection.type !== 'string') {
     return [
-      `expected connection to have a \`type\` ('mysql', 'mariadb' or 'better-sqlite3'), got none. The queue uses no Redis`,
+      `expected connection to have a \`type\` (${orList(DATABASE_TYPES.map((type) => `'${type}'`))}), got none. The queue uses no Redis`,
     ];
   }
   const { retryAttempts, retryDelay } = connection as ConnectionRetryOptions;
   const problems = optionProblems(RETRY, { retryAttempts, retryDelay }, { prefix: 'connection.' });
-  return [...problems, placeProblem(connection.type, connection as AnyOptions)];
+  return [...problems, placeProblem(connection as DataSourceOptions)];
 }
 
 /** The options of the DataSource alone. */
@@ -66,25 +66,14 @@ function textProblem(connection: string): string {
   return `${got} ${formatValue(withoutPassword(connection, { url: connection }))}. Write connection: { type: 'mysql', url: … }`;
 }
 
-/** Undefined options would reach another database: the server of this machine, or a file that is deleted at the end. */
-function placeProblem(type: string, options: AnyOptions): string | undefined {
-  const { url, host, socketPath, replication, database } = options;
-  const cause =
-    'forRoot() reads it while its file is loaded: a value of ConfigModule needs forRootAsync(), and a variable of the ' +
-    'environment must be set before';
-  if (type === 'better-sqlite3') {
-    const isMissing = database === undefined || database === '';
-    return isMissing
-      ? `expected connection.database to be the path of a file, got ${formatValue(database)}. ${cause}`
-      : undefined;
-  }
-  if (type !== 'mysql' && type !== 'mariadb') return undefined;
-  if (url !== undefined && typeof url !== 'string')
-    return expected(false, 'connection.url to be the URL of a database', typeof url);
-  if ('url' in options && !url && ![host, socketPath, replication].some(Boolean))
-    return `expected connection.url to be the URL of a database, got ${formatValue(url)}. ${cause}`;
-  const { database: name, uri } = connectionOptions(options as MysqlOptions);
-  return (name ?? uri) ? undefined : 'expected connection to name a database on the server, got none';
+/** Undefined for the options of another type, which `databaseOf` refuses. */
+function placeProblem(options: DataSourceOptions): string | undefined {
+  const found = findDatabase(options.type)?.connection.placeProblem(options);
+  if (!found?.isUnset) return found?.problem;
+  return (
+    `${found.problem}. forRoot() reads it while its file is loaded: a value of ConfigModule needs forRootAsync(), and a ` +
+    'variable of the environment must be set before'
+  );
 }
 
 /** As it stands in the URL, and decoded. */

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { sqliteDriverIncompatibility } from '../store/databases/sqlite/sqlite-driver.js';
+import { sqliteDriverIncompatibility, usesInstalledDriver } from '../store/databases/sqlite/sqlite-driver.js';
 
 /**
  * Warns when a DataSource of this process is about to open a SQLite file with a driver that aborts the process. The
@@ -14,9 +14,7 @@ export function warnOfSqliteDriver(problem = sqliteDriverIncompatibility()): voi
   const initialize = original.value as DataSource['initialize'] & { [WATCHES]?: true };
   if (problem === undefined || initialize[WATCHES]) return;
   async function initializeWithWarning(this: DataSource): Promise<DataSource> {
-    const { options } = this;
-    // The version of a driver that the application passes in is unknown.
-    if (options.type === 'better-sqlite3' && !options.driver) {
+    if (usesInstalledDriver(this.options)) {
       Object.defineProperty(prototype, 'initialize', original);
       Logger.warn(problem, 'SqlQueue');
     }

@@ -1,9 +1,9 @@
 import type { Account } from './doctor/account-privileges.js';
 import type { Diagnosis } from './doctor/diagnosis.js';
 import { examine } from './doctor/examine.js';
-import { openUnchecked, type UncheckedSettings } from './open-unchecked.js';
+import { openUnchecked, type UncheckedStoreSettings } from './open-unchecked.js';
 
-export interface DiagnosisSettings extends UncheckedSettings {
+export interface DiagnosisSettings extends UncheckedStoreSettings {
   readonly account: Account;
   readonly largestPayloadBytes: number;
   /** Default 1,000,000. */
@@ -19,7 +19,7 @@ export async function diagnose(settings: DiagnosisSettings): Promise<Diagnosis[]
   const { clock, account, largestPayloadBytes, maxHistoryLength = 1_000_000 } = settings;
   const opened = await openUnchecked(settings);
   try {
-    return await examine({ ...opened, clock, account, largestPayloadBytes, maxHistoryLength });
+    return await examine(opened.checks, { ...opened, clock, account, largestPayloadBytes, maxHistoryLength });
   } finally {
     await opened.close();
   }

@@ -1,15 +1,9 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
-import { systemClock } from '../common/clock.js';
-import { Hosts, type HostList } from './databases/mysql/hosts.js';
-import { mysql } from './databases/mysql/mysql.js';
-import { MysqlPool } from './databases/mysql/mysql-pool.js';
-import { isInMemory, SqliteHandle } from './databases/sqlite/sqlite-handle.js';
-import { sqlite } from './databases/sqlite/sqlite.js';
+import { databaseOf } from './databases/index.js';
+import type { HostList } from './databases/port/hosts.js';
 import type { JobStore } from './verbs/job-store.js';
 import { extend } from './rows/lease.js';
-import type { SqlDatabase } from './core/sql-database.js';
-import { Templates } from './core/template.js';
 import type { WorkerRegistry } from './features/workers/worker-registry.js';
 import { markWorkerSeen } from './features/workers/sql-worker-registry.js';
 import { tableNames, tablesOn, type Tables } from './tables/table-names.js';
@@ -39,8 +33,7 @@ export function leaseStoreOptions(
   const given = dataSource.options as unknown as Record<string, unknown>;
   const found = CONNECTION_OPTIONS.split(' ').filter((key) => given[key] !== undefined);
   const options = Object.fromEntries(found.map((key) => [key, given[key]])) as unknown as DataSourceOptions;
-  const inMemory = options.type === 'better-sqlite3' && isInMemory(options.database);
-  const problem = inMemory ? 'a database in memory, which no other thread can open' : cloneProblem(options);
+  const problem = databaseOf(options.type).connection.unsharedBecause(options) ?? cloneProblem(options);
   if (problem) {
     throw new InvalidOptionsError('SqlQueueModule options', [
       `worker: expected for heartbeat 'thread' a database that a thread can open on its own, got ${problem}`,
@@ -50,14 +43,9 @@ export function leaseStoreOptions(
 }
 
 /** The store needs one connection. */
-export async function openLeaseStore(given: LeaseStoreOptions): Promise<LeaseStore> {
-  const { options, tables, hosts, shortestLeaseMs, skewMs } = given;
+export async function openLeaseStore({ options, tables, ...settings }: LeaseStoreOptions): Promise<LeaseStore> {
   const dataSource = { options } as DataSource;
-  const isSqlite = options.type === 'better-sqlite3';
-  const templates = new Templates(tables, isSqlite ? sqlite : mysql, () => skewMs);
-  const database: SqlDatabase = isSqlite
-    ? await SqliteHandle.open(dataSource, templates, systemClock)
-    : await MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
+  const database = await databaseOf(options.type).openForLeases({ dataSource, ...settings }, tables);
   return {
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
     markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),

@@ -11,22 +11,31 @@ const FLOORS = {
   },
   '.': {
     on: [
-      ...['doctor', 'databases/*', 'databases/*/claim', 'admin', 'verbs', 'features/*'],
+      ...['databases', 'databases/port', 'doctor', 'admin', 'verbs', 'features/*'],
       ...['schema', 'rows', 'core', 'tables', 'notifications'],
     ],
-    because: 'it connects all parts of a store, and engine decorates the result with codecs',
-  },
-  doctor: {
-    on: ['databases/*', 'databases/*/claim', 'features/*', 'schema', 'core', 'tables', 'notifications'],
-    because: 'it examines databases with problems, which openStore rejects',
+    because:
+      'it connects all parts of a store to the record of its database, and engine decorates the result with codecs',
   },
   databases: {
-    on: ['databases/*', 'schema', 'core', 'tables'],
-    because: 'only the files that open a store, and doctor, know the servers',
+    on: ['databases/*', 'databases/*/checks', 'databases/port', 'schema', 'core', 'tables'],
+    because: 'it has one record per database, and nothing above it asks which database it is',
+  },
+  'databases/*/checks': {
+    on: ['databases/*', 'databases/*/claim', 'doctor', 'schema', 'core', 'tables'],
+    because: 'the checks of one database are read beside the doctor, which knows no database',
   },
   'databases/*': {
-    on: ['rows', 'core', 'tables', 'notifications'],
-    because: 'a database implements core, and can be read, and removed, without the others',
+    on: ['databases/*/claim', 'databases/port', 'schema', 'rows', 'core', 'tables', 'notifications'],
+    because: 'a database implements the port and core, and can be read, and removed, without the others',
+  },
+  'databases/port': {
+    on: ['doctor', 'schema', 'rows', 'core', 'tables', 'notifications'],
+    because: 'it is the interface of all databases, and knows none of them',
+  },
+  doctor: {
+    on: ['features/*', 'schema', 'core', 'tables', 'notifications'],
+    because: 'it examines any database, and each database adds its own checks',
   },
   'databases/*/claim': {
     on: ['rows', 'core', 'tables'],

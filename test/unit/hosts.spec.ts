@@ -1,4 +1,4 @@
-import { Hosts, hostList } from '../../lib/store/databases/mysql/hosts.js';
+import { Hosts, hostList } from '../../lib/store/databases/port/hosts.js';
 
 describe('the nodes of a cluster', () => {
   it('are left by all threads of a process together', () => {

@@ -63,6 +63,7 @@ export interface DedicatedConnection {
 }
 
 export interface Dialect {
+  /** For the files of its database alone: others ask for an ability. */
   readonly name: 'mysql' | 'mariadb' | 'sqlite';
   /** SQL for the server's time in whole milliseconds since 1970. Independent of all time zone settings. */
   readonly now: string;
@@ -79,10 +80,18 @@ export interface Dialect {
   addKeys(keys: readonly KeyName[], retentionMs: number): Work<void>;
   /** The names of the queues with rows in the table: one index read per queue, however many rows a queue has. */
   queueNames(table: 'jobs' | 'history'): Work<string[]>;
+  /** Selects the place of the tables, for messages, as `Place`. */
+  readonly place: string;
   /** The id of the next job, or a lower id that no job has. */
   nextId(): Work<number>;
   /** Excludes other processes from maintenance, as far as the database supports it. */
   readonly maintenanceLock: { tryAcquire(): Work<boolean>; release(): Work<void> };
+}
+
+export interface Place {
+  /** The name of a table, which shows the prefix. */
+  readonly name: string;
+  readonly db: string;
 }
 
 /** The primary key of the row of a key. */

@@ -1,7 +1,7 @@
 import { ASCII_WITHOUT_ESCAPES, withLiterals } from './mysql/mysql-literals.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { SqlDatabase } from '../core/sql-database.js';
 import type { Templates } from '../core/template.js';
-import { MIGRATIONS, upStatements } from '../schema/migrations.js';
+import type { DatabaseSchema } from '../schema/database-schema.js';
 import { currentVersion } from '../schema/schema.js';
 
 export interface PendingMigration {
@@ -14,13 +14,13 @@ export interface PendingMigration {
 /** The statements that a migration would execute. */
 export async function readPendingMigration(
   database: Pick<SqlDatabase, 'runIdempotent'>,
-  dialect: Dialect,
+  schema: DatabaseSchema,
   templates: Templates,
 ): Promise<PendingMigration> {
   const from = await database.runIdempotent(() => currentVersion());
-  const due = MIGRATIONS.filter(({ version }) => version > from);
+  const due = schema.migrations().filter(({ version }) => version > from);
   const statements = due
-    .flatMap((migration) => upStatements(migration, dialect.name))
+    .flatMap(({ up }) => up)
     .map((statement) => withLiterals(templates.bind(statement), ASCII_WITHOUT_ESCAPES));
   return { from, statements: statements.map(withoutIndent) };
 }

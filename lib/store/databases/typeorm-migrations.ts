@@ -1,14 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { mysql } from './mysql/mysql.js';
-import { sqlite } from './sqlite/sqlite.js';
-import type { Dialect } from '../core/sql-database.js';
 import { isAppliedBefore } from '../core/classify-error.js';
 import type { Statement } from '../core/statement.js';
 import { Templates } from '../core/template.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../tables/archive-options.js';
 import { DEFAULT_PREFIX, tableNames, tablesOn } from '../tables/table-names.js';
-import { createArchive, MIGRATIONS, upStatements, downStatements } from '../schema/migrations.js';
+import type { DatabaseSchema } from '../schema/database-schema.js';
+import { MIGRATIONS } from '../schema/migrations.js';
+import { databaseOf } from './index.js';
 
 /**
  * The library's tables as TypeORM migrations, for applications that keep their whole schema in the `migrations` of
@@ -25,13 +24,15 @@ export function sqlQueueMigrations({
 }: { prefix?: string; archive?: ArchiveOptions | readonly ArchiveOptions[] } = {}): (new () => MigrationInterface)[] {
   const archives = archiveTables(archive);
   const names = withArchives(tableNames(prefix), archives);
-  const own = MIGRATIONS.map((migration) => {
-    const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
+  const own = MIGRATIONS.map(({ version, name: ownName }) => {
+    const name = prefix === DEFAULT_PREFIX ? ownName : `${prefix}${ownName}`;
+    // A database whose schema began later has no statements for earlier versions.
+    const of = (schema: DatabaseSchema) => schema.migrations().find((each) => each.version === version);
     return migrationOf(
       name,
       names,
-      (dialect) => upStatements(migration, dialect),
-      (dialect) => downStatements(migration, dialect),
+      (schema) => of(schema)?.up ?? [],
+      (schema) => of(schema)?.down ?? [],
     );
   });
   return [...own, ...archives.map((to) => archiveMigration(names, to))];
@@ -45,8 +46,7 @@ function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = [])
 
 /** Runs after all other migrations, because the archive has the columns of the history. */
 function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
-  const up = (dialect: Dialect['name']) =>
-    createArchive(dialect).map((sql) => ({ sql: inArchive(sql, to), values: {} }));
+  const up = (schema: DatabaseSchema) => schema.createArchive().map((sql) => ({ sql: inArchive(sql, to), values: {} }));
   const down = () => [{ sql: inArchive('DROP TABLE IF EXISTS {archive}', to), values: {} }];
   return migrationOf(`CreateSqlQueueArchive_${to}1799999999999`, names, up, down);
 }
@@ -54,15 +54,15 @@ function archiveMigration(names: Readonly<Record<string, string>>, to: string): 
 function migrationOf(
   name: string,
   names: Readonly<Record<string, string>>,
-  up: (dialect: Dialect['name']) => readonly Statement[],
-  down: (dialect: Dialect['name']) => readonly Statement[],
+  up: (schema: DatabaseSchema) => readonly Statement[],
+  down: (schema: DatabaseSchema) => readonly Statement[],
 ): new () => MigrationInterface {
   const run = async (runner: QueryRunner, statementsOn: typeof up) => {
     // In TypeORM 0.3 the DataSource is the property `connection`.
     const { options } = runner.dataSource ?? runner.connection;
-    const dialect = options.type === 'better-sqlite3' ? sqlite : mysql;
+    const { dialect, schema } = databaseOf(options.type);
     const templates = new Templates(tablesOn(options, names), dialect);
-    const bound = statementsOn(dialect.name).map((statement) => templates.bind(statement));
+    const bound = statementsOn(schema).map((statement) => templates.bind(statement));
     for (const { text, values } of bound) {
       await runner.query(text, [...values]).catch((error: unknown) => {
         if (!isAppliedBefore(error)) throw error;

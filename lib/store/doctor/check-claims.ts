@@ -1,5 +1,5 @@
 import { query } from '../core/statement.js';
-import { ok, ON_ALL, problem, type Check } from './check.js';
+import { ok, problem, type Check } from './check.js';
 
 const GRACE_MS = 60_000;
 
@@ -20,7 +20,6 @@ interface LapsedClaims {
 /** Claims of dead processes that no worker rescues. */
 export const checkClaims: Check = {
   name: 'claims',
-  on: ON_ALL,
   async run({ database }) {
     const lapsed = await database.runIdempotent(() => query<LapsedClaims>(LAPSED));
     if (lapsed.length === 0) return [ok('no lease ended more than a minute ago')];

@@ -1,9 +1,8 @@
-import { ok, ON_ALL, problem, type Check } from './check.js';
+import { ok, problem, type Check } from './check.js';
 
 /** Sends a notification to a listener of this process, on the way of the notifications between processes. */
 export const checkNotifications: Check = {
   name: 'notifications',
-  on: ON_ALL,
   async run({ channel }) {
     if (!channel) return [ok('no other process can open the database')];
     const facts = await channel.findProblem(new AbortController().signal);

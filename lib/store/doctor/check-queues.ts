@@ -1,6 +1,6 @@
 import { sampleQueues } from '../features/stats/sample-queues.js';
 import type { StatsSample } from '../features/stats/stats-store.js';
-import { note, ok, ON_ALL, problem, type Check, type Verdict } from './check.js';
+import { note, ok, problem, type Check, type Verdict } from './check.js';
 
 type Sample = StatsSample['queues'][number];
 
@@ -9,7 +9,6 @@ const MAX_QUEUES = 20;
 /** Queues with due jobs that no worker serves. */
 export const checkQueues: Check = {
   name: 'queues',
-  on: ON_ALL,
   async run({ database, dialect }) {
     // Not the shared sample: an account that only reads cannot take it.
     const { queues } = await database.runIdempotent(() => sampleQueues(dialect));

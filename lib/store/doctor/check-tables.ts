@@ -2,13 +2,13 @@ import { hasCode } from '../../job/errors.js';
 import { isMissingTable } from '../core/classify-error.js';
 import { schemaVersion } from '../schema/migrations.js';
 import { currentVersion } from '../schema/schema.js';
-import { createTable, sqlTable, type SqlTable } from '../schema/sql-tables.js';
+import type { SqlTable } from '../schema/sql-tables.js';
 import { TABLES, type Tables } from '../tables/table-names.js';
 import { TABLE_SCHEMAS } from '../tables/table-schemas.js';
-import { readActualTable, type ActualTable } from './actual-tables.js';
-import { note, ok, ON_ALL, problem, READER, unknown, type Check, type Patient, type Verdict } from './check.js';
+import type { ActualTable } from './actual-tables.js';
+import { note, ok, problem, READER, unknown, type Check, type Patient, type Verdict } from './check.js';
 import { compareTables } from './compare-tables.js';
-import { dropIndex, repairTable } from './repair-table.js';
+import type { TableTools } from './table-tools.js';
 
 const MIGRATE =
   'Run `npx nestjs-sql-queue migrate`, or start the application with `schema: { migrate: "run" }`: docs/upgrading.md.';
@@ -16,14 +16,13 @@ const MIGRATE =
 const CHANGED = 'Another program has changed the table. Back it up, stop the workers and run:';
 
 /** Whether the tables have the version of this release, and its columns, keys and indexes. */
-export const checkTables: Check = {
+export const checkTables = (tools: TableTools): Check => ({
   name: 'tables',
-  on: ON_ALL,
   async run(patient) {
     const { database, tables } = patient;
     const version = await database.runIdempotent(() => currentVersion());
     const expected = schemaVersion();
-    if (version === expected) return checkShapes(patient);
+    if (version === expected) return checkShapes(patient, tools);
     if (version === 0)
       return [problem(`there is no table ${tables.schema}, or it is empty`, `${MIGRATE} Or pass --prefix.`)];
     const facts = `the tables have version ${version}, expected ${expected}`;
@@ -31,17 +30,17 @@ export const checkTables: Check = {
       ? [problem(facts, MIGRATE)]
       : [problem(facts, 'A newer release has changed the tables. Run the doctor of that release.')];
   },
-};
+});
 
-async function checkShapes(patient: Patient): Promise<Verdict[]> {
-  const { dialect, tables } = patient;
+async function checkShapes(patient: Patient, tools: TableTools): Promise<Verdict[]> {
+  const { schema, tables } = patient;
   const verdicts: Verdict[] = [];
   const unseen: string[] = [];
   for (const key of TABLES) {
-    const expected = sqlTable(dialect.name, tables[key], TABLE_SCHEMAS[key]);
-    const actual = await readOrDenied(patient, key);
+    const expected = schema.table(tables[key], TABLE_SCHEMAS[key]);
+    const actual = await readOrDenied(patient, tools, key);
     if (actual === 'denied') unseen.push(tables[key]);
-    else if (actual) verdicts.push(...differencesOf(patient, expected, actual));
+    else if (actual) verdicts.push(...differencesOf(tools, expected, actual));
     else verdicts.push(missingTable(patient, expected));
   }
   if (unseen.length > 0) verdicts.push(unknown(`the account may not see ${unseen.join(', ')}`, READER));
@@ -49,11 +48,12 @@ async function checkShapes(patient: Patient): Promise<Verdict[]> {
 }
 
 async function readOrDenied(
-  { database, dialect, tables }: Patient,
+  { database, tables }: Patient,
+  tools: TableTools,
   key: keyof Tables,
 ): Promise<ActualTable | 'denied' | undefined> {
   try {
-    return await database.runIdempotent(() => readActualTable(dialect, key, tables));
+    return await database.runIdempotent(() => tools.read(key, tables));
   } catch (error) {
     if (isMissingTable(error)) return undefined;
     if (hasCode(error, 'MISSING_PRIVILEGE')) return 'denied';
@@ -61,8 +61,9 @@ async function readOrDenied(
   }
 }
 
-function missingTable({ dialect }: Patient, expected: SqlTable): Verdict {
-  const statements = createTable(dialect.name, expected)
+function missingTable({ schema }: Patient, expected: SqlTable): Verdict {
+  const statements = schema
+    .createTable(expected)
     .map((sql) => `${sql};`)
     .join('\n');
   return problem(
@@ -71,19 +72,19 @@ function missingTable({ dialect }: Patient, expected: SqlTable): Verdict {
   );
 }
 
-function differencesOf({ dialect }: Patient, expected: SqlTable, actual: ActualTable): Verdict[] {
+function differencesOf(tools: TableTools, expected: SqlTable, actual: ActualTable): Verdict[] {
   const { name } = expected;
   const differences = compareTables(expected, actual);
   const { facts, extraColumns, unfilledColumns, extraIndexes } = differences;
   const verdicts: Verdict[] = [];
   if (facts.length > 0) {
-    const statements = repairTable(dialect.name, expected, actual, differences).join('\n');
+    const statements = tools.repair(expected, actual, differences).join('\n');
     verdicts.push(problem(`${name}: ${facts.join('; ')}`, `${CHANGED}\n${statements}`));
   }
   const kept = extraColumns.filter((column) => !unfilledColumns.includes(column));
   const extra = [
     ...kept.map((column) => [`column ${column}`, `ALTER TABLE ${name} DROP COLUMN ${column};`] as const),
-    ...extraIndexes.map((index) => [`index ${index}`, dropIndex(dialect.name, name, index)] as const),
+    ...extraIndexes.map((index) => [`index ${index}`, tools.dropIndex(name, index)] as const),
   ];
   for (const [what, statement] of extra)
     verdicts.push(

@@ -3,6 +3,7 @@ import { hasCode } from '../../job/errors.js';
 import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { NotificationChannel } from '../notifications/notification-channel.js';
+import type { DatabaseSchema } from '../schema/database-schema.js';
 import type { Tables } from '../tables/table-names.js';
 import type { Account } from './account-privileges.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -11,6 +12,7 @@ import type { Diagnosis } from './diagnosis.js';
 export interface Patient {
   readonly database: SqlDatabase;
   readonly dialect: Dialect;
+  readonly schema: DatabaseSchema;
   readonly tables: Tables;
   readonly clock: Clock;
   /** Whose privileges to expect. */
@@ -28,14 +30,10 @@ export type Verdict = Omit<Diagnosis, 'check'>;
 
 export interface Check {
   readonly name: string;
-  readonly on: readonly Dialect['name'][];
   /** The privilege that the account may lack, as a statement for an administrator. */
   readonly needs?: string;
   run(patient: Patient): Promise<readonly Verdict[]>;
 }
-
-export const ON_SERVERS = ['mysql', 'mariadb'] as const;
-export const ON_ALL = [...ON_SERVERS, 'sqlite'] as const;
 
 export const ok = (facts: string): Verdict => ({ level: 'ok', facts, wayOut: null });
 export const note = (facts: string, wayOut: string): Verdict => ({ level: 'note', facts, wayOut });

@@ -1,25 +1,13 @@
 import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
 import { inArchive, type Archives } from '../tables/archive-options.js';
-import { createArchive, MIGRATIONS, schemaVersion, upStatements } from './migrations.js';
+import type { DatabaseSchema } from './database-schema.js';
+import { schemaVersion } from './migrations.js';
 import { isAppliedBefore, isMissingTable } from '../core/classify-error.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, Place, SqlDatabase } from '../core/sql-database.js';
 import { archiveTable } from '../tables/job-tables.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
-
-interface Place {
-  /** The name of a table, which shows the prefix. */
-  readonly name: string;
-  readonly db: string;
-}
-
-const ON_SERVER = `SELECT '{schema}' AS name, DATABASE() AS db`;
-const PLACE: Readonly<Record<Dialect['name'], string>> = {
-  mysql: ON_SERVER,
-  mariadb: ON_SERVER,
-  sqlite: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'`,
-};
 
 const archiveColumns = Object.values(archiveTable.columns).map(({ name }) => name);
 
@@ -45,14 +33,20 @@ export interface SchemaSettings {
 export async function prepareSchema(
   database: SqlDatabase,
   dialect: Dialect,
+  schema: DatabaseSchema,
   { migrate: mode, archives }: SchemaSettings,
 ): Promise<void> {
   if (mode === 'off') return;
-  await prepareTables(database, dialect, mode);
-  for (const to of archives?.tables ?? []) await prepareArchive(database, dialect, mode, to);
+  await prepareTables(database, dialect, schema, mode);
+  for (const to of archives?.tables ?? []) await prepareArchive(database, schema, mode, to);
 }
 
-async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
+async function prepareTables(
+  database: SqlDatabase,
+  dialect: Dialect,
+  schema: DatabaseSchema,
+  mode: MigrateMode,
+): Promise<void> {
   const version = await database.runIdempotent(() => currentVersion());
   const expected = schemaVersion();
   if (version === expected) return;
@@ -63,7 +57,7 @@ async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: Migr
     );
   }
   if (mode === 'check') {
-    const [place] = await database.runIdempotent(() => query<Place>(PLACE[dialect.name]));
+    const [place] = await database.runIdempotent(() => query<Place>(dialect.place));
     const seen = version === 0 ? `are missing: there is no table ${place!.name}` : `have version ${version}`;
     throw new SchemaOutOfDateError(
       `The queue's tables ${seen} in the database ${place!.db}, expected version ${expected}. Run ` +
@@ -72,10 +66,15 @@ async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: Migr
         `\`npx typeorm migration:run -d <your data source>\`.`,
     );
   }
-  await database.transaction(() => migrate(dialect));
+  await database.transaction(() => migrate(dialect, schema));
 }
 
-async function prepareArchive(database: SqlDatabase, dialect: Dialect, mode: MigrateMode, to: string): Promise<void> {
+async function prepareArchive(
+  database: SqlDatabase,
+  schema: DatabaseSchema,
+  mode: MigrateMode,
+  to: string,
+): Promise<void> {
   const check = () => database.runIdempotent(() => query(inArchive(CHECK_ARCHIVE, to)));
   // Checked before any CREATE: an account may lack the privilege to create tables.
   const missing = await schemaProblemOf(check);
@@ -90,7 +89,7 @@ async function prepareArchive(database: SqlDatabase, dialect: Dialect, mode: Mig
   if (!missing) return;
   // Safe in several processes at once: every statement does nothing if the table exists.
   const problem = await schemaProblemOf(async () => {
-    for (const sql of createArchive(dialect.name)) await database.runIdempotent(() => execute(inArchive(sql, to)));
+    for (const sql of schema.createArchive()) await database.runIdempotent(() => execute(inArchive(sql, to)));
     await check();
   });
   if (problem) throw archiveError(to, problem, 'Set `archive.to` to the name of a table that does not exist yet.');
@@ -116,7 +115,7 @@ function archiveError(to: string, cause: Error, wayOut: string): SchemaOutOfDate
  * Migrates in one process at a time; the others then find nothing to do. MySQL commits after each CREATE or ALTER, so
  * this needs a lock that survives commits.
  */
-function* migrate(dialect: Dialect): Work<void> {
+function* migrate(dialect: Dialect, schema: DatabaseSchema): Work<void> {
   for (let tries = 1; !(yield* dialect.maintenanceLock.tryAcquire()); tries++) {
     if (tries < MAX_LOCK_TRIES) continue;
     throw new SchemaOutOfDateError(
@@ -125,8 +124,8 @@ function* migrate(dialect: Dialect): Work<void> {
   }
   try {
     const version = yield* currentVersion();
-    const due = MIGRATIONS.filter((migration) => migration.version > version);
-    for (const statement of due.flatMap((migration) => upStatements(migration, dialect.name))) {
+    const due = schema.migrations().filter((migration) => migration.version > version);
+    for (const statement of due.flatMap(({ up }) => up)) {
       try {
         yield* executeAll([statement]);
       } catch (error) {

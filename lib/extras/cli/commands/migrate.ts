@@ -1,6 +1,6 @@
 import { systemClock } from '../../../common/clock.js';
 import { QueueSettings } from '../../../engine/queue-settings.js';
-import { openUnchecked, type UncheckedDatabase } from '../../../store/open-unchecked.js';
+import { openUnchecked, type UncheckedStore } from '../../../store/open-unchecked.js';
 import { readPendingMigration, type PendingMigration } from '../../../store/databases/read-pending-migration.js';
 import { schemaVersion } from '../../../store/schema/migrations.js';
 import type { Command, UnopenedCall } from '../command.js';
@@ -32,9 +32,9 @@ async function print({ target, output }: UnopenedCall): Promise<void> {
   );
 }
 
-async function pendingOn({ database, dialect, templates, close }: UncheckedDatabase): Promise<PendingMigration> {
+async function pendingOn({ database, schema, templates, close }: UncheckedStore): Promise<PendingMigration> {
   try {
-    return await readPendingMigration(database, dialect, templates);
+    return await readPendingMigration(database, schema, templates);
   } finally {
     await close();
   }

@@ -6,7 +6,7 @@ import { StoreUnavailableError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../../core/with-retry.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
-import type { Hosts } from './hosts.js';
+import type { Hosts } from '../port/hosts.js';
 import type { MysqlSessions } from './mysql-sessions.js';
 import type { MysqlWire } from './mysql-wire.js';
 

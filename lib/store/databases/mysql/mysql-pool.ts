@@ -12,7 +12,7 @@ import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.j
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../../core/statement.js';
 import type { Templates } from '../../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
-import { Hosts } from './hosts.js';
+import { Hosts } from '../port/hosts.js';
 import { MysqlConnections } from './mysql-connections.js';
 import { withCompleteAnswers } from './caller-session.js';
 import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';

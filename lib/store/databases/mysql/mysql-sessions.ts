@@ -1,4 +1,4 @@
-import type { Hosts } from './hosts.js';
+import type { Hosts } from '../port/hosts.js';
 import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 
 // Far longer than a transaction of the library keeps a row locked. It limits metadata locks too: an ALTER TABLE that

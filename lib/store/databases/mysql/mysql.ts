@@ -61,6 +61,8 @@ export const mysql: Dialect = {
 
   queueNames,
 
+  place: `SELECT '{schema}' AS name, DATABASE() AS db`,
+
   *nextId(): Work<number> {
     const [row] = yield* query<Record<string, string>>(TABLE_DEFINITION);
     // A table that never had a row shows no AUTO_INCREMENT.

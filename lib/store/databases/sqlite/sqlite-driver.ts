@@ -13,10 +13,17 @@ export interface NodeRelease {
  * crash is a signal, which no code can catch.
  */
 export function checkSqliteDriver(options: DataSourceOptions): void {
-  // The version of a driver that the application passes in is unknown.
-  if (options.type !== 'better-sqlite3' || options.driver) return;
-  const incompatibility = sqliteDriverIncompatibility();
-  if (incompatibility !== undefined) throw new UnsupportedDatabaseError(incompatibility);
+  const problem = driverProblem(options);
+  if (problem !== undefined) throw new UnsupportedDatabaseError(problem);
+}
+
+export function driverProblem(options: DataSourceOptions): string | undefined {
+  return usesInstalledDriver(options) ? sqliteDriverIncompatibility() : undefined;
+}
+
+/** The version of a driver that the application passes in is unknown. */
+export function usesInstalledDriver(options: DataSourceOptions): boolean {
+  return options.type === 'better-sqlite3' && !options.driver;
 }
 
 export function sqliteDriverIncompatibility(): string | undefined {

@@ -49,6 +49,8 @@ export const sqlite: Dialect = {
     return names.filter((queue): queue is string => typeof queue === 'string');
   },
 
+  place: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'`,
+
   *nextId(): Work<number> {
     const [row] = yield* query<{ seq: number }>(LAST_ID);
     return (row?.seq ?? 0) + 1;

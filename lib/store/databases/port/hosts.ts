@@ -1,5 +1,4 @@
-import type { PoolOptions } from 'mysql2';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { formatValue } from '../../../job/expectation.js';
 
 export interface Host {
@@ -26,8 +25,9 @@ export class Hosts {
   readonly #hosts: readonly Host[];
   readonly #generation: HostList['generation'];
 
-  constructor({ names, generation }: HostList = hostList()) {
-    this.#hosts = names.map(parseHost);
+  /** @param defaultPort of hosts without a port */
+  constructor({ names, generation }: HostList = hostList(), defaultPort = 3306) {
+    this.#hosts = names.map((name) => parseHost(name, defaultPort));
     this.#generation = generation;
   }
 
@@ -49,20 +49,20 @@ export class Hosts {
     if (this.count > 1) Atomics.compareExchange(this.#generation, 0, from, from + 1);
   }
 
-  /** Options for mysql2 that connect each new connection to the node that is current at that time. */
-  get connectionOptions(): PoolOptions {
+  /** Options for a driver that connect each new connection to the node that is current at that time. */
+  get connectionOptions(): { stream?: () => Socket } {
     if (this.count === 0) return {};
     return { stream: () => connect({ ...this.current!, noDelay: true, keepAlive: true }) };
   }
 }
 
 export function hostProblem(given: unknown): string | undefined {
-  const { host, port } = typeof given === 'string' ? parseHost(given) : { host: '', port: 0 };
+  const { host, port } = typeof given === 'string' ? parseHost(given, 1) : { host: '', port: 0 };
   if (host !== '' && Number.isInteger(port) && port >= 1 && port <= 65_535) return undefined;
   return `expected hosts to be names like '10.0.0.1' or 'db-1:3306', got ${formatValue(given)}`;
 }
 
-function parseHost(given: string): Host {
-  const [, host = '', port = '3306'] = /^(\[[^\]]+\]|[^:\s]+)(?::(\d+))?$/.exec(given) ?? [];
+function parseHost(given: string, defaultPort: number): Host {
+  const [, host = '', port = defaultPort] = /^(\[[^\]]+\]|[^:\s]+)(?::(\d+))?$/.exec(given) ?? [];
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

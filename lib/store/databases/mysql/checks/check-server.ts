@@ -1,5 +1,5 @@
-import { readServer, readVariables, serverProblems } from '../databases/mysql/mysql-checks.js';
-import { note, ok, ON_SERVERS, problem, type Check, type Verdict } from './check.js';
+import { readServer, readVariables, serverProblems } from '../mysql-checks.js';
+import { note, ok, problem, type Check, type Verdict } from '../../../doctor/check.js';
 
 // The tests run on these lines.
 const TESTED = [/^9\.7\./, /(^|-)10\.11\..*mariadb/i, /(^|-)11\.8\..*mariadb/i];
@@ -7,7 +7,6 @@ const TESTED = [/^9\.7\./, /(^|-)10\.11\..*mariadb/i, /(^|-)11\.8\..*mariadb/i];
 /** The version of the server, and the settings without which the queue cannot work, or works more slowly. */
 export const checkServerSettings: Check = {
   name: 'server',
-  on: ON_SERVERS,
   async run({ database, largestPayloadBytes }) {
     const server = await readServer(database);
     const { version, packetBytes, binlogFormat, dialect } = server;

@@ -1,6 +1,6 @@
-import { query } from '../core/statement.js';
-import { readVariables } from '../databases/mysql/mysql-checks.js';
-import { ok, ON_SERVERS, problem, type Check, type Verdict } from './check.js';
+import { query } from '../../../core/statement.js';
+import { readVariables } from '../mysql-checks.js';
+import { ok, problem, type Check, type Verdict } from '../../../doctor/check.js';
 
 interface Setting {
   readonly name: string;
@@ -50,7 +50,6 @@ const REDO_LOG = `
 /** Settings with which a power failure loses committed jobs. */
 export const checkDurability: Check = {
   name: 'durability',
-  on: ON_SERVERS,
   async run({ database }) {
     const values = await readVariables(database, ['log_bin', ...SETTINGS.map(({ name }) => name)]);
     const verdicts: Verdict[] = SETTINGS.flatMap(({ name, isSafe, danger, safe }) => {

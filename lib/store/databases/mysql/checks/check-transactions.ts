@@ -1,5 +1,5 @@
-import { query } from '../core/statement.js';
-import { ok, ON_SERVERS, problem, unknown, type Check, type Patient, type Verdict } from './check.js';
+import { query } from '../../../core/statement.js';
+import { ok, problem, unknown, type Check, type Patient, type Verdict } from '../../../doctor/check.js';
 
 const MAX_SECONDS = 5;
 
@@ -31,7 +31,6 @@ interface LongTransaction {
 /** Transactions that keep the server from removing finished jobs from its indexes. */
 export const checkTransactions: Check = {
   name: 'transactions',
-  on: ON_SERVERS,
   needs: 'It needs the privilege PROCESS: GRANT PROCESS ON *.* TO <account>;',
   run: async (patient) => [...(await longTransactions(patient)), await historyLength(patient)],
 };

@@ -1,6 +1,6 @@
-import { query, type Work } from '../core/statement.js';
-import { readVariables } from '../databases/mysql/mysql-checks.js';
-import { ok, ON_SERVERS, problem, unknown, type Check, type Patient } from './check.js';
+import { query, type Work } from '../../../core/statement.js';
+import { readVariables } from '../mysql-checks.js';
+import { ok, problem, unknown, type Check, type Patient } from '../../../doctor/check.js';
 import { END_PREPARED } from './check-transactions.js';
 
 const WAITS_MYSQL = `
@@ -38,7 +38,6 @@ const PAUSE_MS = 1_000;
 /** Transactions that keep rows of the queue locked. */
 export const checkLockWaits: Check = {
   name: 'lock waits',
-  on: ON_SERVERS,
   needs:
     'It needs the privilege PROCESS, and on MySQL SELECT on performance_schema: GRANT PROCESS ON *.* TO <account>; ' +
     'GRANT SELECT ON performance_schema.* TO <account>;',

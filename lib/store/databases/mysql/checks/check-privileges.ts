@@ -1,10 +1,10 @@
-import { hasCode } from '../../job/errors.js';
-import { isMissingTable } from '../core/classify-error.js';
-import { query } from '../core/statement.js';
-import { TABLE_SCHEMAS } from '../tables/table-schemas.js';
-import { TABLES, type Tables } from '../tables/table-names.js';
-import { ACCOUNT_PRIVILEGES, type Account, type TablePrivilege } from './account-privileges.js';
-import { ok, ON_SERVERS, problem, unknown, type Check, type Patient, type Verdict } from './check.js';
+import { hasCode } from '../../../../job/errors.js';
+import { isMissingTable } from '../../../core/classify-error.js';
+import { query } from '../../../core/statement.js';
+import { TABLE_SCHEMAS } from '../../../tables/table-schemas.js';
+import { TABLES, type Tables } from '../../../tables/table-names.js';
+import { ACCOUNT_PRIVILEGES, type Account, type TablePrivilege } from '../../../doctor/account-privileges.js';
+import { ok, problem, unknown, type Check, type Patient, type Verdict } from '../../../doctor/check.js';
 
 // A server checks the privileges of the explained statement, roles and patterns included, and executes nothing.
 const PROBES: Readonly<Record<TablePrivilege, (table: string, column: string) => string>> = {
@@ -22,7 +22,6 @@ const OTHER_ACCOUNTS = 'If the account has another purpose, pass --account produ
 /** Compares the privileges of this account to those of its kind in docs/guides/security.md. */
 export const checkPrivileges: Check = {
   name: 'privileges',
-  on: ON_SERVERS,
   async run(patient) {
     const { database, account, tables } = patient;
     const [identity] = await database.runIdempotent(() => query<{ account: string; db: string }>(IDENTITY));

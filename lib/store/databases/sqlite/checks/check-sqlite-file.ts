@@ -1,14 +1,13 @@
 import { stat } from 'node:fs/promises';
-import { hasCode } from '../../job/errors.js';
-import { query, type Work } from '../core/statement.js';
-import { note, ok, problem, type Check, type Patient, type Verdict } from './check.js';
+import { hasCode } from '../../../../job/errors.js';
+import { query, type Work } from '../../../core/statement.js';
+import { note, ok, problem, type Check, type Patient, type Verdict } from '../../../doctor/check.js';
 
 const MAX_LOG_BYTES = 64 * 1_048_576;
 
 /** The settings of the file, a transaction that keeps it locked, and the size of its write-ahead log. */
 export const checkSqliteFile: Check = {
   name: 'file',
-  on: ['sqlite'],
   run: async (patient) => [
     await journalMode(patient),
     await synchronous(patient),

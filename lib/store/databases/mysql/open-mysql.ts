@@ -1,0 +1,72 @@
+import { systemClock } from '../../../common/clock.js';
+import type { SqlDatabase } from '../../core/sql-database.js';
+import { Templates } from '../../core/template.js';
+import { withRetry } from '../../core/with-retry.js';
+import { schemaOn } from '../../schema/database-schema.js';
+import { prepareSchema } from '../../schema/schema.js';
+import type { Tables } from '../../tables/table-names.js';
+import { closeOnError } from '../port/close-on-error.js';
+import type {
+  LeaseSettings,
+  OpenDatabase,
+  OpenSettings,
+  UncheckedDatabase,
+  UncheckedSettings,
+} from '../port/database.js';
+import { Hosts } from '../port/hosts.js';
+import { mysqlClaims } from './claim/mysql-claims.js';
+import { checkServer, readServer } from './mysql-checks.js';
+import { MysqlNotificationChannel } from './mysql-notification-channel.js';
+import type { MysqlOptions } from './mysql-options.js';
+import { MysqlPool } from './mysql-pool.js';
+import { mysql } from './mysql.js';
+
+/** MariaDB has the schema of MySQL. */
+export const mysqlSchema = schemaOn('mysql');
+
+export async function openMysql(settings: OpenSettings, tables: Tables): Promise<OpenDatabase> {
+  const { dataSource, clock, shortestLeaseMs } = settings;
+  const templates = new Templates(tables, mysql, settings.skewMs);
+  const hosts = new Hosts(settings.hosts);
+  const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
+  const pool = await openPool();
+  const { dialect, blocking } = await closeOnError(pool, async () => {
+    const checked = await checkServer(pool, settings.largestPayloadBytes);
+    await prepareSchema(pool, checked, mysqlSchema, settings);
+    return { dialect: checked, blocking: await openPool() };
+  });
+  const channelOf = (table: string) =>
+    new MysqlNotificationChannel(pool, dataSource.options as MysqlOptions, hosts, table, clock);
+  return {
+    dialect,
+    database: pool,
+    blocking,
+    claims: mysqlClaims(dialect, pool, (act) => withRetry(clock, act)),
+    openDedicated: () => pool.openDedicated(),
+    workerChannel: channelOf(tables.jobs),
+    waiterChannel: channelOf(tables.waits),
+    eventChannel: channelOf(tables.events),
+  };
+}
+
+export async function openMysqlUnchecked(settings: UncheckedSettings, tables: Tables): Promise<UncheckedDatabase> {
+  const { dataSource, clock, shortestLeaseMs } = settings;
+  const templates = new Templates(tables, mysql, settings.skewMs);
+  const hosts = new Hosts();
+  const database = await MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts);
+  const { dialect } = await closeOnError(database, () => readServer(database));
+  const channel = new MysqlNotificationChannel(database, dataSource.options as MysqlOptions, hosts, tables.jobs, clock);
+  const close = async () => {
+    await channel.close();
+    await database.close();
+  };
+  return { database, dialect, templates, channel, file: undefined, close };
+}
+
+export function openMysqlForLeases(
+  { dataSource, hosts, shortestLeaseMs, skewMs }: LeaseSettings,
+  tables: Tables,
+): Promise<SqlDatabase> {
+  const templates = new Templates(tables, mysql, () => skewMs);
+  return MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
+}
