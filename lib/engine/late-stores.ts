@@ -29,9 +29,9 @@ export class LateStores {
       if (!this.#isClosed) await this.#open();
       return dataSource;
     };
-    const { hasRowLocks, connection } = databaseOf(dataSource.options.type);
+    const { hasWorkerLocks, connection } = databaseOf(dataSource.options.type);
     const hasChannels = usesNotifications && connection.unsharedBecause(dataSource.options) === undefined;
-    this.stores = this.#createStores(hasRowLocks, hasChannels);
+    this.stores = this.#createStores(hasWorkerLocks, hasChannels);
   }
 
   /** Calls `act` when the stores are open. Returns false if they are open already, or about to be. */
@@ -60,7 +60,7 @@ export class LateStores {
     );
   }
 
-  #createStores(hasRowLocks: boolean, hasChannels: boolean): OpenStore {
+  #createStores(hasWorkerLocks: boolean, hasChannels: boolean): OpenStore {
     const port = <Name extends keyof OpenStore>(name: Name) => this.#port((opened) => opened[name] as object);
     const channel = (name: ChannelName) => (hasChannels ? this.#channel(name) : undefined);
     const jobs = port('jobs') as OpenStore['jobs'];
@@ -95,7 +95,7 @@ export class LateStores {
       workerChannel: channel('workerChannel'),
       waiterChannel: channel('waiterChannel'),
       eventChannel: channel('eventChannel'),
-      workerLocks: hasRowLocks ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
+      workerLocks: hasWorkerLocks ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
       notices: [],
     };
   }

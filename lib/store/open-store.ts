@@ -75,7 +75,7 @@ export interface OpenStore extends Pick<OpenDatabase, 'workerChannel' | 'waiterC
   readonly blobRows: BlobRows;
   /** Compares the tables with this release while the process runs. */
   readonly readSchemaState: () => Promise<SchemaState>;
-  /** Undefined if the database has no row locks. */
+  /** Undefined if the database has no locks of workers. */
   readonly workerLocks: WorkerLockStore | undefined;
   /** Warnings for the log. */
   readonly notices: readonly string[];
@@ -95,7 +95,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const archiveTables = archives?.tables ?? [];
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
   const opened = await databaseOf(dataSource.options.type).open(settings, tables);
-  const { dialect, database, blocking, openDedicated, claims, ...channels } = opened;
+  const { dialect, database, blocking, workerLocks, claims, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
@@ -126,7 +126,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     blobRows: sqlBlobRows(parts, settings.skewMs),
     readSchemaState: () => readSchemaState(parts.database, settings.migrate),
     ...channels,
-    workerLocks: openDedicated && sqlWorkerLockStore(parts, openDedicated),
+    workerLocks: workerLocks && sqlWorkerLockStore(parts, workerLocks),
     notices,
   };
 }

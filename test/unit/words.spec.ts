@@ -31,8 +31,16 @@ describe('the words of a statement', () => {
   });
 
   it('are never written as comments for one server, which another one would ignore', () => {
-    const outsideOfServers = sources.filter(({ file }) => !/^store\/(?:mysql|databases\/mysql)\//.test(file));
+    const outsideOfServers = sources.filter(({ file }) => !file.startsWith('store/databases/mysql/'));
 
-    expect(outsideOfServers.filter(({ text }) => text.includes('/*!')).map(({ file }) => file)).toEqual([]);
+    expect(outsideOfServers.filter(({ text }) => /\/\*M?!/.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it('stand for all locks and hints in statements outside of the folders of the databases', () => {
+    const shared = sources.filter(({ file }) => !/^store\/(?:databases|schema\/migrations)\//.test(file));
+    const statements = shared.flatMap(({ file, text }) => (text.match(/`[^`]*`/g) ?? []).map((sql) => ({ file, sql })));
+
+    const ofOneServer = /FOR UPDATE|FORCE INDEX|SKIP LOCKED|INDEXED BY|STRAIGHT_JOIN|ON DUPLICATE|ON CONFLICT/;
+    expect(statements.filter(({ sql }) => /\b(?:FROM|INTO|UPDATE)\b/.test(sql) && ofOneServer.test(sql))).toEqual([]);
   });
 });

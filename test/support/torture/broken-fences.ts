@@ -35,7 +35,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     replace: '',
   },
   'the lock of a worker locks nothing': {
-    find: { 'lib/store/verbs/sql-worker-lock-store.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
+    find: { 'lib/store/databases/mysql/mysql-worker-locks.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
     replace: 'WHERE id = :id`',
   },
   'an enqueue in doubt is repeated': {

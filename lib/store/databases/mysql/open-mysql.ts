@@ -19,6 +19,7 @@ import { checkServer, readServer } from './mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql-notification-channel.js';
 import type { MysqlOptions } from './mysql-options.js';
 import { MysqlPool } from './mysql-pool.js';
+import { mysqlWorkerLocks } from './mysql-worker-locks.js';
 import { mysql } from './mysql.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -42,7 +43,7 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
     database: pool,
     blocking,
     claims: mysqlClaims(dialect, pool, (act) => withRetry(clock, act)),
-    openDedicated: () => pool.openDedicated(),
+    workerLocks: mysqlWorkerLocks(() => pool.openDedicated()),
     workerChannel: channelOf(tables.jobs),
     waiterChannel: channelOf(tables.waits),
     eventChannel: channelOf(tables.events),

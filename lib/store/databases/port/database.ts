@@ -1,12 +1,13 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { Clock } from '../../../common/clock.js';
-import type { DedicatedConnection, Dialect, SqlDatabase } from '../../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../../core/sql-database.js';
 import type { Templates } from '../../core/template.js';
 import type { OnRetry } from '../../core/with-retry.js';
 import type { Check } from '../../doctor/check.js';
 import type { NotificationChannel } from '../../notifications/notification-channel.js';
 import type { ClaimStrategies } from '../../rows/claim-strategies.js';
 import type { StoreParts } from '../../rows/store-parts.js';
+import type { WorkerLocks } from '../../rows/worker-locks.js';
 import type { DatabaseSchema } from '../../schema/database-schema.js';
 import type { SchemaSettings } from '../../schema/schema.js';
 import type { Tables } from '../../tables/table-names.js';
@@ -22,8 +23,8 @@ export interface Database {
   readonly connection: ConnectionRules;
   /** The checks of the doctor, in the order of the report. `open` makes its own checks at start. */
   readonly checks: readonly Check[];
-  /** Whether a worker can hold a row lock while its jobs run. */
-  readonly hasRowLocks: boolean;
+  /** Whether a worker can hold a lock while its jobs run. */
+  readonly hasWorkerLocks: boolean;
   /** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
   open(settings: OpenSettings, tables: Tables): Promise<OpenDatabase>;
   /** Connects and changes nothing, so that problems of the server and of the tables can be reported. */
@@ -64,8 +65,8 @@ export interface OpenSettings extends SchemaSettings {
 /** `database` and `blocking` do not store events yet. */
 export interface OpenDatabase extends Pick<StoreParts, 'dialect' | 'database' | 'blocking'> {
   readonly claims: ClaimStrategies;
-  /** Undefined if the database has no row locks. */
-  readonly openDedicated?: () => Promise<DedicatedConnection>;
+  /** Undefined if the database has no locks of workers. */
+  readonly workerLocks: WorkerLocks | undefined;
   /** Undefined, like the other channels, if no other process can open the database. Close it before the database. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */

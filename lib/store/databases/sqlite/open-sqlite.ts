@@ -39,6 +39,7 @@ export async function openSqlite(settings: OpenSettings, tables: Tables): Promis
     database: handle,
     blocking: handle,
     claims: SQLITE_CLAIMS,
+    workerLocks: undefined,
     workerChannel: channelOf(checkForWorkers(handle)),
     waiterChannel: channelOf(checkForWaiters),
     eventChannel: channelOf(checkForWaiters),
