@@ -1,8 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { sqliteIds } from './inserted-ids.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
-import type { BoundStatement } from './template.js';
 
 /** The caller's own open transaction. The library neither retries nor commits it. */
 export type CallerTransaction = EntityManager | QueryRunner;
@@ -61,12 +59,12 @@ function invalidManagerError(problem: string): InvalidOptionsError {
   return new InvalidOptionsError('Invalid manager', [`${problem}. ${WAY_OUT}`]);
 }
 
-type Bind = (statement: Statement) => BoundStatement;
-
-/** @param beforeRead called before each statement that reads rows */
-export function runOnQueryRunner<T>(
-  runner: QueryRunner,
-  bind: Bind,
+/**
+ * @param send sends a statement on the caller's session
+ * @param beforeRead called before each statement that reads rows
+ */
+export function runOnSession<T>(
+  send: (statement: Statement) => Promise<StatementResult>,
   work: () => Work<T>,
   beforeRead?: () => Promise<void>,
 ): Promise<T> {
@@ -74,17 +72,8 @@ export function runOnQueryRunner<T>(
     const results: StatementResult[] = [];
     for (const statement of statements) {
       if (beforeRead && /^\s*SELECT\b/.test(statement.sql)) await beforeRead();
-      results.push(await sendStatement(runner, bind(statement)));
+      results.push(await send(statement));
     }
     return results;
   });
-}
-
-async function sendStatement(runner: QueryRunner, { text, values }: BoundStatement): Promise<StatementResult> {
-  const result = await runner.query(text, [...values], true);
-  const raw = result.raw as { insertId?: number } | number | bigint | undefined;
-  const changed = result.affected ?? 0;
-  // SQLite's driver returns only the last id.
-  const ids = typeof raw === 'object' ? { insertId: Number(raw?.insertId ?? 0) } : sqliteIds(Number(raw ?? 0), changed);
-  return { rows: result.records as Record<string, unknown>[], affectedRows: changed, ...ids };
 }

@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import type { StatementResult } from '../../core/statement.js';
 import { ALL_ROWS } from './session-settings.js';
 
 // LIMIT, because sql_select_limit may be 0.
@@ -51,4 +52,11 @@ async function inSession<T>(runner: QueryRunner, act: (beforeRead: () => Promise
     if (restore !== undefined) await runner.query(restore).catch(() => undefined);
     throw error;
   }
+}
+
+/** The driver answers an INSERT with the id of its first row. */
+export async function sendOnSession(runner: QueryRunner, text: string): Promise<StatementResult> {
+  const { raw, records, affected = 0 } = await runner.query(text, [], true);
+  const insertId = Number((raw as { insertId?: number } | undefined)?.insertId ?? 0);
+  return { rows: records as Record<string, unknown>[], affectedRows: affected, insertId };
 }

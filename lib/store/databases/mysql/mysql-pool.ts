@@ -5,7 +5,7 @@ import type { Clock } from '../../../common/clock.js';
 import { withTimeout } from '../../../common/with-timeout.js';
 import { TransactionLostError } from '../../../job/errors.js';
 import { inApplicationTransaction, type ApplicationWork } from '../../core/application-transaction.js';
-import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../../core/caller-transaction.js';
+import { callerQueryRunner, runOnSession, type CallerTransaction } from '../../core/caller-transaction.js';
 import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
@@ -14,7 +14,7 @@ import type { Templates } from '../../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
 import { Hosts } from '../port/hosts.js';
 import { MysqlConnections } from './mysql-connections.js';
-import { withCompleteAnswers } from './caller-session.js';
+import { sendOnSession, withCompleteAnswers } from './caller-session.js';
 import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
 import { MysqlSockets } from './mysql-sockets.js';
@@ -124,12 +124,12 @@ export class MysqlPool implements SqlDatabase {
   }
 
   async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    const bind = (statement: Statement) => ({ text: this.#bind(statement, ASCII_WITHOUT_ESCAPES), values: [] });
     const runner = callerQueryRunner(this.dataSource, transaction);
+    const send = (statement: Statement) => sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
     this.#openTransactions ??= new OpenTransactions(this.dataSource);
     if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {
-      return await withCompleteAnswers(runner, (beforeRead) => runOnQueryRunner(runner, bind, work, beforeRead));
+      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, beforeRead));
     } catch (error) {
       throw explainRejection(error);
     }

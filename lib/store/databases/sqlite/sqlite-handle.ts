@@ -1,10 +1,10 @@
 import type { Database, Statement as Prepared } from 'better-sqlite3';
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import { StoreUnavailableError, TransactionLostError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
 import { isTurnLong, nextTurn } from '../../../common/turn.js';
 import { inApplicationTransaction, type ApplicationWork } from '../../core/application-transaction.js';
-import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../../core/caller-transaction.js';
+import { callerQueryRunner, runOnSession, type CallerTransaction } from '../../core/caller-transaction.js';
 import { retryCode, storeClosedError, type OnRetry } from '../../core/with-retry.js';
 import { sqliteIds } from '../../core/inserted-ids.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
@@ -19,7 +19,7 @@ import {
   type Step,
   type Work,
 } from '../../core/statement.js';
-import type { Templates } from '../../core/template.js';
+import type { BoundStatement, Templates } from '../../core/template.js';
 import { checkSqliteDriver } from './sqlite-driver.js';
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
@@ -133,7 +133,7 @@ export class SqliteHandle implements SqlDatabase {
     const runner = callerQueryRunner(this.dataSource, transaction);
     if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
     try {
-      return await runOnQueryRunner(runner, bind, work);
+      return await runOnSession((statement) => sendOnSession(runner, bind(statement)), work);
     } catch (error) {
       throw explainRejection(error);
     }
@@ -227,4 +227,11 @@ function busyError(): StoreUnavailableError {
       `waits for enqueue(), pass its \`manager\`, so that the job joins the transaction.`,
     'not-done',
   );
+}
+
+/** The driver answers an INSERT with the id of its last row, and a read with a list. */
+async function sendOnSession(runner: QueryRunner, { text, values }: BoundStatement): Promise<StatementResult> {
+  const { raw, records, affected = 0 } = await runner.query(text, [...values], true);
+  const ids = typeof raw === 'object' ? { insertId: 0 } : sqliteIds(Number(raw ?? 0), affected);
+  return { rows: records as Record<string, unknown>[], affectedRows: affected, ...ids };
 }
