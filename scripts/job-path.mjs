@@ -3,6 +3,9 @@
 // Counts the files of lib that one plain job meets from the call of `enqueue` until its row is in the history: those of
 // which V8 has run a part in that time, in a process that produces and works and has run other jobs before. Files that
 // only declare constants or types do not count. Prints their lines, those of lib and, with --list, the files.
+//
+// The parts end when `enqueue` resolves, when the handler is called, and after the events of the job. The worker of the
+// process may begin to claim before `enqueue` resolves, and it looks for a next job at the end.
 import 'reflect-metadata';
 import { mkdtemp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector';
