@@ -17,7 +17,7 @@ export function createConsumer(base: EngineBase) {
     clock,
     optionsFor,
     instrumentations,
-    flowSettler: settler,
+    settler,
     ownWork: {
       isHeld: (claimId) => notifier.ownWork?.isHeld(claimId) ?? false,
       isRunning: (claimId, jobId) => notifier.ownWork?.isRunning(claimId, jobId) ?? false,

@@ -9,42 +9,24 @@ import { pruneTasks } from './prune-tasks.js';
 import type { EngineBase } from './subsystems.js';
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
-  const { core, stores, events, waits, notifier, settler, instrumentations } = base;
-  const { settings, worker, clock, databaseClock, logger, random, optionsFor } = core;
+  const { core, stores, events, waits, notifier, settler } = base;
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
   const { revision, keepUndeclared } = core.schedules;
   const schedules = { declared: new Map<string, NewSchedule>(), revision };
   const parts: WorkerParts = {
-    store: stores.jobs,
-    workerRegistry: stores.workers,
-    queueStore: stores.queues,
-    subscriptions,
-    workerChannel: stores.workerChannel,
-    workerLocks: stores.workerLocks,
-    createHeartbeat,
-    clock,
-    databaseClock,
-    instrumentations,
-    logger,
-    random,
-    handlers,
+    ...core,
+    ...base,
     events: events.local,
     waitNotifier: waits.waitNotifier,
-    jobLogs: stores.jobLogs,
-    scheduleStore: stores.schedules,
+    createHeartbeat,
+    handlers,
+    subscriptions,
     codeSchedules: schedules,
-    limits: stores.limits,
-    groups: stores.groups,
-    steps: stores.steps,
-    flows: stores.flows,
-    flowSettler: settler,
     pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core),
-    workerOptions: worker,
-    optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
       const { batch: _, topic, where, ...options } = given;
-      settings.setRuntimeOptions(queue, options);
+      core.settings.setRuntimeOptions(queue, options);
       if (topic === undefined) subscriptions.delete(queue);
       else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
     },

@@ -27,7 +27,7 @@ export class EngineShutdown {
     void unserved.stop();
     // A handler or an HTTP request that waits for a job of this process would never end, and nor would the shutdown.
     waits.waiter.rejectAll();
-    const endsAt = core.clock.monotonic() + core.worker.shutdownTimeoutMs + STOP_TIMEOUT_MS;
+    const endsAt = core.clock.monotonic() + core.workerOptions.shutdownTimeoutMs + STOP_TIMEOUT_MS;
     await this.runner.stop();
     await events.feed.stop(endsAt - core.clock.monotonic());
   }

@@ -57,7 +57,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const open = () => openStores(core, given, () => events.onCommitted(), onRetry);
   const { dataSource } = given;
   const isLate = given.isApplications && !dataSource.isInitialized;
-  const lateStores = isLate ? new LateStores(dataSource, core.worker.usesNotifications, open) : undefined;
+  const lateStores = isLate ? new LateStores(dataSource, core.workerOptions.usesNotifications, open) : undefined;
   const stores = lateStores?.stores ?? (await open());
   const events = createEvents(core, stores);
   const notifier = new WorkNotifier(stores.workerChannel, clock);

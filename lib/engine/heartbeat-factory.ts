@@ -10,10 +10,10 @@ export type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
 
 /** @returns undefined if leases are renewed on the event loop */
 export function createHeartbeatFactory(
-  { settings, worker, skewMs }: EngineCore,
+  { settings, workerOptions, skewMs }: EngineCore,
   { dataSource, prefix, options }: EngineSettings,
 ): HeartbeatFactory | undefined {
-  if (worker.heartbeat !== 'thread') return undefined;
+  if (workerOptions.heartbeat !== 'thread') return undefined;
   const program = heartbeatProgram();
   const leases = leaseStoreOptions(dataSource, {
     prefix,
@@ -22,5 +22,5 @@ export function createHeartbeatFactory(
     skewMs: skewMs(),
   });
   // The thread has a clock of its own, so an injected clock would disagree with it.
-  return (given) => new ThreadHeartbeat(program, leases, worker.maxBlockedMs, systemClock, given);
+  return (given) => new ThreadHeartbeat(program, leases, workerOptions.maxBlockedMs, systemClock, given);
 }

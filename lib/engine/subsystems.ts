@@ -69,20 +69,20 @@ export function createCore(given: EngineSettings) {
   const settings = new QueueSettings(options, codec);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
   InvalidOptionsError.throwIfAny('Invalid options', settings.blobProblems());
-  const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
+  const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
   const schedules = { revision: String(revision), keepUndeclared };
   const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
   const databaseClock = new DatabaseClock(clock);
   const auditRetentionMs = AUDIT_RETENTION.resolve(options.auditRetention);
   return {
-    ...{ settings, codec, worker, schedules, auditRetentionMs, optionsFor },
+    ...{ settings, codec, workerOptions, schedules, auditRetentionMs, optionsFor },
     ...{ logger, clock, databaseClock, random, skewMs },
   };
 }
 
 export async function openStores(
-  { settings, codec, worker, optionsFor, logger, clock, skewMs }: EngineCore,
+  { settings, codec, workerOptions, optionsFor, logger, clock, skewMs }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
   onRetry: (code: string) => void,
@@ -102,7 +102,7 @@ export async function openStores(
   codec?.blobs?.useRows(opened.blobRows);
   const stores = codec ? withCodec(opened, codec) : opened;
   for (const notice of stores.notices) logger.warn(notice);
-  if (worker.usesNotifications) return stores;
+  if (workerOptions.usesNotifications) return stores;
   return { ...stores, workerChannel: undefined, waiterChannel: undefined, eventChannel: undefined };
 }
 

@@ -128,7 +128,8 @@ export class Poller {
 
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
-    const { store, clock } = this.parts;
+    const { stores, clock } = this.parts;
+    const store = stores.jobs;
     if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
     const newlyAvailable = this.#newlyAvailable;
     this.#newlyAvailable = 0;
@@ -185,7 +186,7 @@ export class Poller {
     const number = ++this.#lastRequested;
     const queues = this.queues.names;
     const readAt = this.parts.clock.monotonic();
-    const summary = await this.parts.store.summarizeWork(queues, this.schedules.names);
+    const summary = await this.parts.stores.jobs.summarizeWork(queues, this.schedules.names);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
     this.#applySummary(queues, summary, readAt, 0);
@@ -226,7 +227,7 @@ export class Poller {
 
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
     if (dueInMs !== 0) return 0;
-    const promoted = await this.parts.store.promote(pageSize(PROMOTE_BATCH_SIZE));
+    const promoted = await this.parts.stores.jobs.promote(pageSize(PROMOTE_BATCH_SIZE));
     this.parts.events.emitChanges('promoted', promoted);
     this.queues.notifyOfUnworked(promoted);
     return promoted.length;

@@ -17,7 +17,7 @@ export class QueueRegistrar {
   readonly #outage: OutageLog;
 
   constructor(
-    private readonly parts: Pick<WorkerParts, 'queueStore' | 'clock' | 'logger' | 'optionsFor' | 'subscriptions'>,
+    private readonly parts: Pick<WorkerParts, 'stores' | 'clock' | 'logger' | 'optionsFor' | 'subscriptions'>,
     queues: readonly string[],
   ) {
     const { optionsFor, subscriptions, clock, logger } = parts;
@@ -37,7 +37,7 @@ export class QueueRegistrar {
 
   /** From now on the queues receive copies of published messages, even while no worker runs. */
   async declare(): Promise<void> {
-    const undeclared = await this.parts.queueStore.declare(this.#declared);
+    const undeclared = await this.parts.stores.queues.declare(this.#declared);
     if (undeclared.length === 0) return;
     const list = undeclared.map(({ queue, topic }) => `${queue} of "${topic}"`).join(', ');
     this.parts.logger.log(
@@ -53,13 +53,13 @@ export class QueueRegistrar {
   /** Temporary queues count as unused from now on. Never rejects: without the last use they expire a little earlier. */
   async stop(): Promise<void> {
     await this.#loop.stop();
-    await this.parts.queueStore.markUsed(this.#temporary).catch(() => undefined);
+    await this.parts.stores.queues.markUsed(this.#temporary).catch(() => undefined);
   }
 
   async #recordUse(): Promise<number> {
-    const allExist = await this.parts.queueStore.markUsed(this.#temporary);
+    const allExist = await this.parts.stores.queues.markUsed(this.#temporary);
     // The queues expired while this process could not reach the database.
-    if (!allExist) await this.parts.queueStore.declare(this.#declared);
+    if (!allExist) await this.parts.stores.queues.declare(this.#declared);
     this.#outage.onSuccess();
     return this.#intervalMs;
   }

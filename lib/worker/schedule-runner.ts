@@ -13,6 +13,13 @@ export interface CodeSchedules {
   readonly revision: string;
 }
 
+interface ScheduleParts {
+  readonly stores: { readonly schedules: ScheduleStore };
+  readonly codeSchedules: CodeSchedules;
+  readonly events: QueueEvents;
+  readonly logger: JobLogger;
+}
+
 /** Declares the schedules of the queues that a worker works, and runs the due ticks of schedules. */
 export class ScheduleRunner {
   readonly #declared: readonly NewSchedule[];
@@ -20,24 +27,22 @@ export class ScheduleRunner {
   readonly names: readonly string[];
 
   constructor(
-    private readonly store: ScheduleStore,
-    private readonly code: CodeSchedules,
+    private readonly parts: ScheduleParts,
     queues: readonly string[],
-    private readonly events: QueueEvents,
-    private readonly logger: JobLogger,
     private readonly announce: (queue: string, jobs: number) => void,
   ) {
-    this.#declared = [...code.declared.values()].filter(({ job }) => queues.includes(job.queue));
+    this.#declared = [...parts.codeSchedules.declared.values()].filter(({ job }) => queues.includes(job.queue));
     this.names = this.#declared.map(({ name }) => name);
   }
 
   /** @throws ScheduleConflictError if QueueSchedules has stored a schedule of the same name */
   async declare(): Promise<void> {
     if (this.#declared.length === 0) return;
-    const { conflicts, newer } = await this.store.declare(this.#declared, this.code.revision);
+    const { stores, codeSchedules, logger } = this.parts;
+    const { conflicts, newer } = await stores.schedules.declare(this.#declared, codeSchedules.revision);
     if (conflicts.length > 0) throw new ScheduleConflictError(conflicts, 'api');
     if (newer.length > 0) {
-      this.logger.log(
+      logger.log(
         `A newer revision of this program has declared ${newer.map((name) => `"${name}"`).join(', ')} differently. Its ` +
           `schedules stay.`,
       );
@@ -46,10 +51,11 @@ export class ScheduleRunner {
 
   /** Returns the number of jobs. If there are any, the poller polls at once, and finds those that jitter delays. */
   async runTicks(): Promise<number> {
-    const { jobs, malformed } = await this.store.runTicks(this.names);
+    const { stores, events, logger } = this.parts;
+    const { jobs, malformed } = await stores.schedules.runTicks(this.names);
     for (const { name, problem } of malformed)
-      this.logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
-    if (jobs.length > 0) this.events.emitChanges('enqueued', jobs);
+      logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
+    if (jobs.length > 0) events.emitChanges('enqueued', jobs);
     const waiting = jobs.filter(({ runAtMs }) => runAtMs === null);
     for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) this.announce(queue, length);
     return jobs.length;

@@ -161,11 +161,10 @@ export class SqlQueueRunner {
 
   /** Declares the subscriptions and schedules of the queues of this process, as `start()` does, but claims no jobs. */
   async declare(): Promise<void> {
-    const { subscriptions, scheduleStore, codeSchedules, events, logger } = this.#parts;
-    const subscribing = this.queues.filter((queue) => subscriptions.has(queue));
+    const subscribing = this.queues.filter((queue) => this.#parts.subscriptions.has(queue));
     await new QueueRegistrar(this.#parts, subscribing).declare();
     const announce = (queue: string, jobs: number) => this.#notifier.wake(queue, jobs);
-    await new ScheduleRunner(scheduleStore, codeSchedules, this.queues, events, logger, announce).declare();
+    await new ScheduleRunner(this.#parts, this.queues, announce).declare();
   }
 
   /**

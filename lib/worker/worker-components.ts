@@ -18,6 +18,7 @@ import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
 import { Slots } from './queue/queue-slots.js';
 import { JobLogWriter } from './run/job-log-writer.js';
+import type { WorkerContext } from './queue/worker-context.js';
 import { WorkerLockHolder } from './worker-lock-holder.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -35,9 +36,8 @@ export class WorkerComponents {
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
-  readonly #jobLogWriter: JobLogWriter;
   readonly #rescuer: Rescuer;
-  readonly #slots: Slots;
+  readonly #context: WorkerContext;
   #lockHolder: WorkerLockHolder | undefined;
 
   constructor(
@@ -46,7 +46,8 @@ export class WorkerComponents {
     queueNames: readonly string[],
     isPausedHere: (queue: string) => boolean,
   ) {
-    const { store, clock, logger, random, workerOptions, optionsFor, waitNotifier, workerChannel } = parts;
+    const { stores, clock, logger, random, workerOptions, optionsFor, waitNotifier } = parts;
+    const { jobs: store, workerChannel } = stores;
     const queues = new QueueWorkers(workerChannel);
     const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
     this.queues = queues;
@@ -64,27 +65,39 @@ export class WorkerComponents {
     const shortestLeaseMs = Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs));
     this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
-    this.#slots = new Slots(workerOptions.concurrency);
-    this.#jobLogWriter = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
     this.ownWork = {
       isHeld: (claimId) => this.leases.isHeld(claimId),
       isRunning: (claimId, jobId) => queues.isRunning(claimId, jobId),
     };
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
     this.#rescuer = new Rescuer({ ...parts, ownWork: this.ownWork, announce, expectDue });
-    const { scheduleStore, codeSchedules, events } = parts;
-    this.schedules = new ScheduleRunner(scheduleStore, codeSchedules, queueNames, events, logger, announce);
+    this.schedules = new ScheduleRunner(parts, queueNames, announce);
     this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescuer);
     const { poller, cancelRequestReader } = this;
     this.listener =
       workerChannel &&
       new NotificationListener(parts, workerChannel, workerName(workerId), queues, poller, cancelRequestReader);
     this.pruner = new Pruner(parts.pruneTasks, clock, random, logger);
+    this.#context = {
+      ...parts,
+      workerId,
+      slots: new Slots(workerOptions.concurrency),
+      completer: this.completer,
+      leases: this.leases,
+      jobLogWriter: new JobLogWriter(stores.jobLogs, waitNotifier, clock, logger),
+      strategies: this.strategies,
+      lockId: (queue) => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
+      rest: (job, rest) => this.#rest(job, rest),
+      expectDue,
+      announce,
+      onSlotFree: (queue) => this.#onSlotFree(queue),
+      onIdle: (queue) => this.#onIdle(queue),
+    };
     for (const queue of queueNames) this.addQueue(queue);
   }
 
   addQueue(queue: string): void {
-    this.queues.byName.set(queue, this.#createQueueWorker(queue));
+    this.queues.byName.set(queue, new QueueWorker(this.#context, queue));
   }
 
   async acquireLockIfNeeded(queues: readonly string[]): Promise<void> {
@@ -98,32 +111,9 @@ export class WorkerComponents {
     await this.#lockHolder?.stop();
   }
 
-  #createQueueWorker(queue: string): QueueWorker {
-    const { instrumentations } = this.parts;
-    return new QueueWorker({
-      ...this.parts,
-      workerId: this.workerId,
-      queue,
-      options: this.parts.optionsFor(queue),
-      slots: this.#slots,
-      completer: this.completer,
-      leases: this.leases,
-      jobLogWriter: this.#jobLogWriter,
-      enqueueInstrumentations: instrumentations.ofProducers,
-      runInstrumentations: instrumentations.ofRuns,
-      onDatabaseCall: instrumentations.ofDatabase,
-      strategies: this.strategies,
-      lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
-      rest: (job, rest) => this.#rest(job, rest),
-      expectDue: (ms) => this.poller.expectDue(ms),
-      announce: (target, jobs) => this.queues.announce(target, jobs),
-      onSlotFree: () => this.#onSlotFree(queue),
-      onIdle: () => this.#onIdle(queue),
-    });
-  }
-
   async #rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {
-    const { limits, groups, logger, workerChannel } = this.parts;
+    const { stores, logger } = this.parts;
+    const { limits, groups, workerChannel } = stores;
     const what = group === null ? `queue "${queue}"` : `group "${group}" of queue "${queue}"`;
     // Without the rest, the next call fails like this one and asks for it again.
     const stored = (group === null ? limits.rest(queue, rest) : groups.rest(queue, group, rest)).catch((error: Error) =>

@@ -52,7 +52,7 @@ export class WorkerLockHolder {
   }
 
   get #store(): WorkerLockStore {
-    return this.parts.workerLocks!;
+    return this.parts.stores.workerLocks!;
   }
 
   get #pingIntervalMs(): number {

@@ -25,16 +25,27 @@ import type { HandlerTable } from './run/handler-table.js';
 import type { CodeSchedules } from './schedule-runner.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
 
-/** The surroundings of the worker of a process. */
-export interface WorkerParts {
-  readonly store: JobStore;
-  readonly workerRegistry: WorkerRegistry;
-  readonly queueStore: QueueStore;
-  readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
+/** The ports of the store that a worker calls. */
+export interface WorkerStores {
+  readonly jobs: JobStore;
+  readonly workers: WorkerRegistry;
+  readonly queues: QueueStore;
   /** Undefined if this process neither sends nor receives notifications. */
   readonly workerChannel: NotificationChannel | undefined;
   /** Undefined if the database does not support claims by `lock`. */
   readonly workerLocks: WorkerLockStore | undefined;
+  readonly jobLogs: JobLogStore;
+  readonly schedules: ScheduleStore;
+  readonly limits: LimitStore;
+  readonly groups: Pick<GroupStore, 'rest'>;
+  readonly steps: StepStore;
+  readonly flows: FlowStore;
+}
+
+/** The surroundings of the worker of a process. */
+export interface WorkerParts {
+  readonly stores: WorkerStores;
+  readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
   /** Default: a heartbeat on this event loop. */
   readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
   readonly clock: Clock;
@@ -49,13 +60,7 @@ export interface WorkerParts {
   readonly workerOptions: ResolvedWorkerOptions;
   readonly events: QueueEvents;
   readonly waitNotifier: WaitNotifier;
-  readonly jobLogs: JobLogStore;
-  readonly scheduleStore: ScheduleStore;
   readonly codeSchedules: CodeSchedules;
-  readonly limits: LimitStore;
-  readonly groups: Pick<GroupStore, 'rest'>;
-  readonly steps: StepStore;
-  readonly flows: FlowStore;
-  readonly flowSettler: FlowSettler;
+  readonly settler: FlowSettler;
   readonly pruneTasks: readonly PruneTask[];
 }

@@ -51,7 +51,7 @@ export class Worker {
     await strategies.choose(this.queueNames);
     const { id, queueNames: queues } = this;
     const excluded = this.parts.handlers.queues.filter((queue) => !queues.includes(queue));
-    await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues, excluded });
+    await this.parts.stores.workers.register({ id, host: hostname(), pid: process.pid, queues, excluded });
     await this.#readStates(this.queueNames);
     await this.components.acquireLockIfNeeded(this.queueNames);
     pauses.apply();
@@ -70,7 +70,7 @@ export class Worker {
     await registrar.declare();
     await strategies.choose([queue]);
     await this.components.acquireLockIfNeeded([queue]);
-    await this.parts.workerRegistry.setQueues(this.id, [...queues.names, queue]);
+    await this.parts.stores.workers.setQueues(this.id, [...queues.names, queue]);
     leases.supportLease(this.parts.optionsFor(queue).leaseMs);
     this.#addedRegistrars.set(queue, registrar);
     registrar.start();
@@ -97,7 +97,7 @@ export class Worker {
     this.#addedRegistrars.delete(queue);
     await registrar?.stop();
     // The queues in the worker table only inform people, so a failure is ignored.
-    await this.parts.workerRegistry.setQueues(this.id, queues.names).catch(() => undefined);
+    await this.parts.stores.workers.setQueues(this.id, queues.names).catch(() => undefined);
   }
 
   /** Resolves when no job runs here and a new poll finds none to run. */
@@ -148,7 +148,7 @@ export class Worker {
       this.components.releaseLock(),
       this.#registrar.stop(),
       ...[...this.#addedRegistrars.values()].map((registrar) => registrar.stop()),
-      this.parts.workerRegistry.deregister(this.id),
+      this.parts.stores.workers.deregister(this.id),
     ]);
     // A worker that stays registered is harmless: the pruner deletes it after a day.
     await deregistering.catch(() => undefined);
@@ -170,7 +170,7 @@ export class Worker {
   async #readStates(names: readonly string[]): Promise<void> {
     const { queues, pauses, settings } = this.components;
     const readAt = this.parts.clock.monotonic();
-    const summary = await this.parts.store.summarizeWork(names);
+    const summary = await this.parts.stores.jobs.summarizeWork(names);
     if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
     const limits = new Map<string, Limits>();
     for (const queue of names) {
@@ -184,7 +184,7 @@ export class Worker {
       if (paused || !isEnabled) pauses.setPausedEverywhere(queue, true);
       queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
     }
-    for (const queue of await this.parts.limits.declareLimits(limits))
+    for (const queue of await this.parts.stores.limits.declareLimits(limits))
       this.parts.logger.log(
         `Another process had declared other limits for queue "${queue}". Now those of this one hold.`,
         { queue, workerId: this.id },

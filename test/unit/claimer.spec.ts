@@ -3,7 +3,7 @@ import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
-import type { QueueWorkerParts } from '../../lib/worker/queue/queue-worker-parts.js';
+import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 
 describe('a claimer with demand for more than one claim', () => {
   it('starts a second claim when the first has locked its jobs, and not before', async () => {
@@ -85,7 +85,6 @@ function claimerOf() {
   const turns: (() => void)[] = [];
   const sent: SentClaim[] = [];
   const parts = {
-    queue: 'q',
     workerId: 'w',
     lockId: () => null,
     strategies: { of: () => ({ name: 'skip-locked', mayShareTransaction: true }) },
@@ -95,13 +94,15 @@ function claimerOf() {
     },
     leases: { expect: () => undefined, forget: () => undefined, add: () => undefined },
     clock: { monotonic: () => 0 },
-    options: resolveQueueOptions(),
-  } as unknown as QueueWorkerParts;
+    instrumentations: {},
+  } as unknown as WorkerContext;
   const demand = () => ({ limit: 10, startLimit: 10, slots: 1 });
   const slots = new QueueSlots(new Slots(20), 20);
   const limitGate = new LimitGate(parts.clock, () => undefined);
   const claimer: Claimer = new Claimer(
     parts,
+    'q',
+    resolveQueueOptions(),
     slots,
     limitGate,
     { rules: undefined, wakeIn: () => undefined },

@@ -1,3 +1,4 @@
+import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
 import { JobStarter } from '../../lib/worker/queue/job-starter.js';
 import { PrefetchBuffer } from '../../lib/worker/queue/prefetch-buffer.js';
@@ -23,9 +24,11 @@ function starterOf(ids: readonly number[]) {
     snoozeUnhandled: (_: ActiveClaim, { id }: { id: number }) => started.push(id),
     completeUnstarted: () => undefined,
   };
-  const parts = { queue: 'q', leases, handlers: { find: () => undefined }, clock: { monotonic: () => 0 } };
+  const parts = { leases, handlers: { find: () => undefined }, clock: { monotonic: () => 0 }, instrumentations: {} };
   const starter = new JobStarter(
     parts as never,
+    'q',
+    resolveQueueOptions(),
     buffer,
     { free: 1 } as never,
     {} as never,

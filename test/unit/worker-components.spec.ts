@@ -13,16 +13,18 @@ function setup() {
     mayShareTransaction: true,
   });
   const parts = {
-    store: {
-      chooseStrategies: (requested: ReadonlyMap<string, unknown>) =>
-        Promise.resolve({ byQueue: new Map([...requested.keys()].map((queue) => [queue, strategyOf(queue)])) }),
-    },
-    workerLocks: {
-      acquire: () => {
-        lockCount++;
-        return Promise.resolve(lock);
+    stores: {
+      jobs: {
+        chooseStrategies: (requested: ReadonlyMap<string, unknown>) =>
+          Promise.resolve({ byQueue: new Map([...requested.keys()].map((queue) => [queue, strategyOf(queue)])) }),
       },
-      rescue: () => Promise.resolve([]),
+      workerLocks: {
+        acquire: () => {
+          lockCount++;
+          return Promise.resolve(lock);
+        },
+        rescue: () => Promise.resolve([]),
+      },
     },
     clock: new FakeClock(),
     logger: { log: () => {}, warn: () => {}, error: () => {}, debug: () => {} },

@@ -121,9 +121,8 @@ export class QueueHarness {
     if (!job) return null;
     const claim = new ActiveClaim(request, jobs, clock.monotonic());
     const optionsFor = (name: string) => settings.of(name);
-    const { steps, flows } = stores;
     const parts = {
-      ...{ workerId: this.#workerId, store, steps, flows, clock, logger },
+      ...{ workerId: this.#workerId, stores, clock, logger },
       ...{ optionsFor, events: new QueueEvents(logger), announce: () => undefined, random: Math.random },
     };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());

@@ -2,6 +2,7 @@ import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
 import { isFinalOutcome, isClaimableAtOnce, OUTCOME_OF, outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
@@ -9,7 +10,7 @@ import type { Completion } from '../../store/rows/completion.js';
 import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { BufferedJob } from '../queue/prefetch-buffer.js';
-import type { QueueWorkerParts } from '../queue/queue-worker-parts.js';
+import type { WorkerContext } from '../queue/worker-context.js';
 import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
@@ -24,7 +25,8 @@ export class OutcomeEffects {
 
   /** @param onOutcomeDone called when the effects of an outcome are over, or when a delayed outcome was sent */
   constructor(
-    private readonly parts: QueueWorkerParts,
+    private readonly parts: WorkerContext,
+    private readonly options: ResolvedQueueOptions,
     private readonly onOutcomeDone: () => void,
   ) {}
 
@@ -76,9 +78,9 @@ export class OutcomeEffects {
   }
 
   completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
-    const { completer, workerId, options, clock } = this.parts;
+    const { completer, workerId, clock } = this.parts;
     this.#pendingOutcomes++;
-    const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options, clock);
+    const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, this.options, clock);
     completer.complete(claim, completion, (written) => {
       if (isWritten(written)) this.#onCommitted(job, null, null, written, undefined);
       else if (written === 'unconfirmed') this.#logUnconfirmed(job, claim, outcome);
@@ -124,8 +126,8 @@ export class OutcomeEffects {
   /** Other jobs of its flow may have waited for the job. The job itself may be blocked by children that have ended. */
   #settle({ id, overrides }: ClaimedJob, written: WrittenOutcome): Promise<void> | undefined {
     if (!isWritten(written)) return undefined;
-    if (written.kind === 'block') return this.parts.flowSettler.recheck([id]);
-    return overrides?.flow !== undefined && isFinalOutcome(written) ? this.parts.flowSettler.settle([id]) : undefined;
+    if (written.kind === 'block') return this.parts.settler.recheck([id]);
+    return overrides?.flow !== undefined && isFinalOutcome(written) ? this.parts.settler.settle([id]) : undefined;
   }
 
   #endOutcome(): void {
@@ -145,16 +147,16 @@ export class OutcomeEffects {
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
     logFailure(job, outcome, this.parts);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(job.queue, outcome.delayMs);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
     if (isClaimableAtOnce(outcome)) this.parts.announce(job.queue, 1);
-    const { deadLetter } = this.parts.options;
+    const { deadLetter } = this.options;
     if (outcome.kind === 'dead' && deadLetter) this.parts.announce(deadLetter, 1);
   }
 
   /** The signal may have come while the job returned to its queue. If this fails, the pruner wakes the job. */
   async #wakeIfSignalled({ id, queue }: ClaimedJob, signal: string): Promise<void> {
-    const woken = await this.parts.steps.wakeWaiting(signal, id).catch(() => []);
+    const woken = await this.parts.stores.steps.wakeWaiting(signal, id).catch(() => []);
     if (woken.length > 0) this.parts.announce(queue, woken.length);
   }
 

@@ -10,7 +10,7 @@ import { logFailure } from './failure-log.js';
 
 export interface RescuerParts extends Pick<
   WorkerParts,
-  'events' | 'waitNotifier' | 'logger' | 'optionsFor' | 'instrumentations' | 'flowSettler' | 'random' | 'clock'
+  'events' | 'waitNotifier' | 'logger' | 'optionsFor' | 'instrumentations' | 'settler' | 'random' | 'clock'
 > {
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
@@ -55,7 +55,7 @@ export class Rescuer {
       else if (outcome.kind !== 'cancel') announce(queue, 1);
     }
     const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
-    if (ended.length > 0) void this.parts.flowSettler.settle(ended.map(({ job }) => job.id));
+    if (ended.length > 0) void this.parts.settler.settle(ended.map(({ job }) => job.id));
   }
 }
 

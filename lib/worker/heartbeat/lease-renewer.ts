@@ -129,14 +129,14 @@ export class LeaseRenewer {
   }
 
   #newHeartbeat(): Heartbeat {
-    const { createHeartbeat, store, workerRegistry, clock } = this.parts;
+    const { createHeartbeat, stores, clock } = this.parts;
     const settings: HeartbeatSettings = {
       workerId: this.workerId,
       intervalMs: this.#intervalMs,
       onResult: (result) => this.#applyResult(result),
       onError: (error) => this.#outage.onFailure(error),
     };
-    return createHeartbeat?.(settings) ?? new LoopHeartbeat(store, workerRegistry, clock, settings);
+    return createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);
   }
 
   #applyResult({ claimIds, requestedAt, leases }: HeartbeatResult): void {

@@ -2,6 +2,8 @@ import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
 import { logText } from '../../common/log-text.js';
 import { hasCode } from '../../job/errors.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './prefetch-limits.js';
@@ -9,7 +11,7 @@ import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
 import type { QueueGroups } from './queue-groups.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
-import type { QueueWorkerParts } from './queue-worker-parts.js';
+import type { WorkerContext } from './worker-context.js';
 
 export interface NewClaim {
   readonly claim: ActiveClaim;
@@ -36,17 +38,23 @@ export class Claimer {
   #claimsUnderWay = 0;
   #expectedJobs = 0;
   #wasLastClaimFull = false;
+  /** Undefined if no instrumentation observes it. */
+  readonly #onDatabaseCall: Instrumentations['ofDatabase'];
   readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
 
   /** @param onLocked called when a claim has locked its jobs, so that the next one can begin */
   constructor(
-    private readonly parts: QueueWorkerParts,
+    private readonly parts: WorkerContext,
+    private readonly queue: string,
+    private readonly options: ResolvedQueueOptions,
     private readonly slots: QueueSlots,
     private readonly limitGate: LimitGate,
     private readonly groups: Pick<QueueGroups, 'rules' | 'wakeIn'>,
     private readonly computeDemand: () => ClaimDemand | undefined,
     private readonly onLocked: () => void,
-  ) {}
+  ) {
+    this.#onDatabaseCall = parts.instrumentations.ofDatabase;
+  }
 
   get isIdle(): boolean {
     return !this.#isWaitingForTurn && this.#sequencer.isEmpty;
@@ -134,7 +142,8 @@ export class Claimer {
     { limit, startLimit }: ClaimDemand,
     progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
   ): ClaimRequest {
-    const { queue, workerId, options, strategies } = this.parts;
+    const { queue, options } = this;
+    const { workerId, strategies } = this.parts;
     const groups = this.groups.rules;
     return {
       queue,
@@ -144,7 +153,7 @@ export class Claimer {
       claimId: randomId(),
       order: options.order,
       strategy: strategies.of(queue).name,
-      lockId: this.parts.lockId()!,
+      lockId: this.parts.lockId(queue)!,
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
@@ -155,14 +164,14 @@ export class Claimer {
   }
 
   async #send(request: ClaimRequest, requestedAt: number): Promise<Pick<ClaimAnswer, 'count' | 'claimed'>> {
-    const { store, completer, strategies, lockId, leases, logger } = this.parts;
+    const { stores, completer, strategies, lockId, leases, logger } = this.parts;
     let jobs: readonly ClaimedJob[] = [];
     let mayHaveClaimed = false;
     leases.expect(request.claimId);
     try {
       jobs = await (strategies.of(request.queue).mayShareTransaction
         ? completer.completeAndClaim(request)
-        : store.claim(request));
+        : stores.jobs.claim(request));
       mayHaveClaimed = jobs.length > 0;
       this.#observeCall(request, requestedAt, jobs.length);
     } catch (error) {
@@ -175,7 +184,7 @@ export class Claimer {
       mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
     }
     // Other workers can rescue the jobs if the lock was lost meanwhile.
-    const ownsJobs = jobs.length > 0 && request.lockId === lockId();
+    const ownsJobs = jobs.length > 0 && request.lockId === lockId(this.queue);
     if (mayHaveClaimed && !ownsJobs) await this.#markUnstarted(request);
     if (!ownsJobs) {
       leases.forget(request.claimId);
@@ -187,20 +196,20 @@ export class Claimer {
   }
 
   #observeCall({ queue }: ClaimRequest, requestedAt: number, jobs: number, error?: unknown): void {
-    const { onDatabaseCall, clock } = this.parts;
-    onDatabaseCall?.({ kind: 'claim', queue, jobs, durationMs: clock.monotonic() - requestedAt, error });
+    const durationMs = this.parts.clock.monotonic() - requestedAt;
+    this.#onDatabaseCall?.({ kind: 'claim', queue, jobs, durationMs, error });
   }
 
   /** No job of the claim has started or will, so a rescue shall count no attempt. If this fails, it counts one. */
   async #markUnstarted({ claimId }: ClaimRequest): Promise<void> {
     const claims = [{ id: claimId, startLimit: 0, isFinished: false }];
     const batch = { completions: [], claims, mayHaveCommitted: false, mayBeRescued: new Set<number>() };
-    await this.parts.store.complete(batch).catch(() => undefined);
+    await this.parts.stores.jobs.complete(batch).catch(() => undefined);
   }
 
   #demand(): ClaimDemand | undefined {
     if (this.#claimsUnderWay >= MAX_CLAIMS_UNDER_WAY || this.#sequencer.isChoosing) return undefined;
-    if (!this.hasPendingNotification || this.parts.lockId() === undefined) return undefined;
+    if (!this.hasPendingNotification || this.parts.lockId(this.queue) === undefined) return undefined;
     return this.computeDemand();
   }
 }

@@ -1,6 +1,8 @@
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { isPoisonCandidate } from '../../job/outcome.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
 import type { HandlerEntry } from '../run/handler-table.js';
@@ -10,7 +12,7 @@ import type { LimitGate } from './limit-gate.js';
 import type { BufferedJob, PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
-import type { QueueWorkerParts } from './queue-worker-parts.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** The slots of one queue in this process, and the jobs in its prefetch buffer. */
 export interface QueueOccupancy {
@@ -30,17 +32,23 @@ export class JobStarter {
   /** The run of a poison candidate. No other run starts beside it. */
   #poisonRun: Run | undefined;
   #isStarting = false;
+  /** Undefined if none surrounds the calls of handlers. */
+  readonly #instrumentations: Instrumentations['ofRuns'];
 
   /** @param onChange called when further jobs may start, or when prefetched jobs were lost */
   constructor(
-    private readonly parts: QueueWorkerParts,
+    private readonly parts: WorkerContext,
+    private readonly queue: string,
+    private readonly options: ResolvedQueueOptions,
     private readonly buffer: PrefetchBuffer,
     private readonly slots: QueueSlots,
     private readonly limits: PrefetchLimits,
     private readonly outcomeEffects: OutcomeEffects,
     private readonly limitGate: Pick<LimitGate, 'onJobEnd'>,
     private readonly onChange: () => void,
-  ) {}
+  ) {
+    this.#instrumentations = parts.instrumentations.ofRuns;
+  }
 
   get isIdle(): boolean {
     return this.#runs.size === 0;
@@ -61,8 +69,8 @@ export class JobStarter {
   }
 
   get occupancy(): QueueOccupancy {
-    const { slots, buffer } = this;
-    return { queue: this.parts.queue, slots: slots.limit, busy: slots.used, prefetched: buffer.length };
+    const { queue, slots, buffer } = this;
+    return { queue, slots: slots.limit, busy: slots.used, prefetched: buffer.length };
   }
 
   startAll(): void {
@@ -99,7 +107,7 @@ export class JobStarter {
     const [buffered] = this.buffer.remove(isMeant);
     if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
     const running = this.attempts.filter((attempt) => isMeant(attempt) && !attempt.isAborted);
-    for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
+    for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.queue));
     return buffered !== undefined || running.length > 0;
   }
 
@@ -146,12 +154,12 @@ export class JobStarter {
 
   #startNext(): void {
     const attempts: Attempt[] = [];
-    const entry = this.parts.handlers.find(this.parts.queue, this.buffer.next!.job.name);
+    const entry = this.parts.handlers.find(this.queue, this.buffer.next!.job.name);
     const now = this.parts.clock.monotonic();
     do {
       const { claim, job, indexInClaim } = this.buffer.shift();
       claim.start(indexInClaim);
-      if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
+      if (entry) attempts.push(new Attempt(claim, job, this.options, this.parts, now));
       else this.outcomeEffects.snoozeUnhandled(claim, job);
     } while (attempts.length < (entry?.batch ?? 1) && this.#fitsBatch(attempts));
     if (entry && attempts.length > 0) this.#run(attempts, entry, now);
@@ -165,7 +173,7 @@ export class JobStarter {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.parts.options, this.parts.clock, this.parts.runInstrumentations);
+    const run = new Run(attempts, this.options, this.parts.clock, this.#instrumentations);
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
@@ -186,6 +194,6 @@ export class JobStarter {
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
     this.limitGate.onJobEnd();
-    this.parts.onSlotFree();
+    this.parts.onSlotFree(this.queue);
   }
 }

@@ -9,7 +9,7 @@ import { PrefetchBuffer } from './prefetch-buffer.js';
 import { PrefetchLimits, type ClaimDemand } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
 import { QueueSlots } from './queue-slots.js';
-import type { QueueWorkerParts } from './queue-worker-parts.js';
+import type { WorkerContext } from './worker-context.js';
 
 /** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
 export class QueueWorker {
@@ -33,17 +33,22 @@ export class QueueWorker {
   #restedAt = -Infinity;
   #answerWaiters: (() => void)[] = [];
 
-  constructor(private readonly parts: QueueWorkerParts) {
-    const { options } = parts;
-    this.#maxBatchSize = parts.handlers.maxBatchSize(parts.queue);
+  constructor(
+    private readonly parts: WorkerContext,
+    private readonly queue: string,
+  ) {
+    const options = parts.optionsFor(queue);
+    this.#maxBatchSize = parts.handlers.maxBatchSize(queue);
     this.#buffer = new PrefetchBuffer(options.order);
     this.#slots = new QueueSlots(parts.slots, options.concurrency);
     this.#prefetchLimits = new PrefetchLimits(options, this.#slots, this.#maxBatchSize);
     this.#limitGate = new LimitGate(parts.clock, () => this.wake());
     this.groups = new QueueGroups(options.groups, parts.clock, () => this.wake());
-    this.#outcomeEffects = new OutcomeEffects(parts, () => this.#onOutcomeDone());
+    this.#outcomeEffects = new OutcomeEffects(parts, options, () => this.#onOutcomeDone());
     this.starter = new JobStarter(
       parts,
+      queue,
+      options,
       this.#buffer,
       this.#slots,
       this.#prefetchLimits,
@@ -53,6 +58,8 @@ export class QueueWorker {
     );
     this.#claimer = new Claimer(
       parts,
+      queue,
+      options,
       this.#slots,
       this.#limitGate,
       this.groups,
@@ -188,7 +195,7 @@ export class QueueWorker {
   #onOutcomeDone(): void {
     this.#limitGate.onJobEnd();
     // The limits of the queue or of a group allow one more job, which this process may not claim.
-    if ((this.#limitGate.isLimited || this.groups.rules) && !this.#isOpen) this.parts.announce(this.parts.queue, 1);
+    if ((this.#limitGate.isLimited || this.groups.rules) && !this.#isOpen) this.parts.announce(this.queue, 1);
     else if (this.groups.rules) this.#claimer.announce();
     this.#refillSoon();
   }
@@ -205,7 +212,7 @@ export class QueueWorker {
 
   #refill(): void {
     this.fill();
-    this.parts.onIdle();
+    this.parts.onIdle(this.queue);
   }
 
   #computeDemand(): ClaimDemand | undefined {

@@ -11,9 +11,7 @@ import type { JobLogWriter } from './job-log-writer.js';
 /** The surroundings of the attempts of a queue. */
 export interface AttemptParts {
   readonly workerId: string;
-  readonly store: JobStore;
-  readonly steps: StepStore;
-  readonly flows: FlowStore;
+  readonly stores: { readonly jobs: JobStore; readonly steps: StepStore; readonly flows: FlowStore };
   readonly events: QueueEvents;
   readonly clock: Clock;
   readonly logger: JobLogger;
@@ -23,6 +21,5 @@ export interface AttemptParts {
   readonly announce: (queue: string, jobs: number) => void;
   /** Undefined if progress and logs of runs are not stored. */
   readonly jobLogWriter?: JobLogWriter | undefined;
-  /** Undefined if no instrumentation of this process has such a method. */
-  readonly enqueueInstrumentations?: Instrumentations['ofProducers'];
+  readonly instrumentations?: Pick<Instrumentations, 'ofProducers'>;
 }

@@ -186,7 +186,7 @@ export class Attempt implements HandlerActions {
 
   get steps(): JobSteps {
     const { job, claim, options, parts, calls } = this;
-    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options, this.signal, calls));
+    return (this.#steps ??= new JobSteps(job, claim.id, parts.stores.steps, options, this.signal, calls));
   }
 
   get children(): JobChildren {
@@ -222,7 +222,7 @@ export class Attempt implements HandlerActions {
   #detach(method: 'transaction' | 'handOff'): Detachment {
     if (this.#detachment) throw secondCallError(method, this.job.id);
     const { job, claim, calls, options, parts } = this;
-    this.#detachment = new Detachment(job, claim.id, parts.workerId, calls, options, parts.store);
+    this.#detachment = new Detachment(job, claim.id, parts.workerId, calls, options, parts.stores.jobs);
     this.#abortController?.signal.throwIfAborted();
     claim.markDetached();
     return this.#detachment;

@@ -30,7 +30,7 @@ export class JobChildren {
   async *#readPages(fanOuts: number): AsyncGenerator<FlowChild> {
     const limit = pageSize(PAGE_SIZE);
     for (let after = 0, isEnd = false; !isEnd;) {
-      const page = await this.parts.flows.children(this.job.id, after, limit, fanOuts);
+      const page = await this.parts.stores.flows.children(this.job.id, after, limit, fanOuts);
       yield* page;
       isEnd = page.length < limit;
       after = page.at(-1)?.id ?? after;
@@ -65,7 +65,7 @@ export class JobChildren {
       return ids && true;
     });
     // This run does not know the flow that the job has joined. The next one does, so it can close the edges of its end.
-    return hasStored || this.parts.flows.mustWait(jobId, step);
+    return hasStored || this.parts.stores.flows.mustWait(jobId, step);
   }
 
   /** Undefined if the claim has lost the job. */
@@ -75,10 +75,11 @@ export class JobChildren {
     jobs: readonly NewJob[],
     onFailure: OnFailure,
   ): Promise<readonly number[] | undefined> {
-    const { flows, enqueueInstrumentations } = this.parts;
+    const { flows } = this.parts.stores;
+    const instrumentations = this.parts.instrumentations?.ofProducers;
     const owner = { jobId: this.job.id, claimId: this.claimId };
-    if (!enqueueInstrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure, number);
-    return enqueueInstrumentations.enqueue(
+    if (!instrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure, number);
+    return instrumentations.enqueue(
       'fanOut',
       jobs,
       (sent) => flows.fanOut(owner, step, sent, onFailure, number),
