@@ -157,7 +157,7 @@ export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export type { UnregisterHandler, RuntimeHandler } from './worker/run/runtime-handler.js';
 export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
 export { SqlQueueRunner } from './worker/sql-queue-runner.js';
-export type { QueueOccupancy } from './worker/queue/job-starter.js';
+export type { QueueOccupancy } from './worker/queue/queue-slots.js';
 export type { WorkerOptions } from './worker/worker-options.js';
 export type { JobCounts, JobFilter, JobPage, LogLine, LogPage, WorkerRecord } from './store/admin/admin-store.js';
 export type { QueueRecord, SubscriptionRecord } from './store/features/queues/queue-store.js';

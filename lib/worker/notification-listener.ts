@@ -123,7 +123,7 @@ export class NotificationListener {
   }
 
   async #awaitClaims(): Promise<void> {
-    await Promise.all([...this.queues.byName.values()].map((queue) => queue.untilAnswered()));
+    await Promise.all([...this.queues.byName.values()].map((queue) => queue.claims.untilAnswered()));
   }
 
   /** Limits the polls that useless notifications cause. One late notification is normal, so the first is free. */

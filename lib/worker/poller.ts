@@ -142,7 +142,7 @@ export class Poller {
     const queues = this.queues.names;
     // A caller waits for the answer of the database, or this process announces waiting jobs to others.
     const isWanted = waiterCount > 0 || newlyAvailable > 0;
-    const fullyClaimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.wasLastClaimFull);
+    const fullyClaimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.claims.wasLastClaimFull);
     const summary = await store.summarizeWork(queues, this.schedules.names, fullyClaimed);
     this.#lastAnswered = number;
     this.health.onAnswer();

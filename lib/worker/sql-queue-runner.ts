@@ -5,7 +5,7 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
-import type { QueueOccupancy } from './queue/job-starter.js';
+import type { QueueOccupancy } from './queue/queue-slots.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/handler-table.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';

@@ -13,6 +13,7 @@ import { Pruner } from './pruner.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import { QueuePauses } from './queue-pauses.js';
 import { RunTimeSettings } from './run-time-settings.js';
+import { startAheadLimitOf } from './queue/plan.js';
 import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
@@ -58,7 +59,7 @@ export class WorkerComponents {
       store,
       clock,
       logger,
-      (claim) => queues.of(claim.queue)?.startAheadLimit(claim) ?? 0,
+      (claim) => startAheadLimitOf(claim, queues.of(claim.queue)),
       (claim) => queues.abandon(claim),
       parts.instrumentations.ofDatabase,
     );

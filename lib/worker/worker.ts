@@ -180,7 +180,7 @@ export class Worker {
       const own = this.parts.optionsFor(queue).limits;
       const hasOwn = own.maxRunning !== null || own.rate !== null;
       if (isLimited || hasOwn) limits.set(queue, own);
-      if (hasGroups) queues.of(queue)?.groups.discover();
+      if (hasGroups) queues.of(queue)?.gate.discoverGroups();
       if (paused || !isEnabled) pauses.setPausedEverywhere(queue, true);
       queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
     }

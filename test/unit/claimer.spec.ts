@@ -1,76 +1,79 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
+import { JobAverages } from '../../lib/worker/queue/job-averages.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
+import { claimDemand } from '../../lib/worker/queue/plan.js';
+import { PrefetchBuffer } from '../../lib/worker/queue/prefetch-buffer.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 
 describe('a claimer with demand for more than one claim', () => {
   it('starts a second claim when the first has locked its jobs, and not before', async () => {
-    const { claimer, requested, sendNext } = claimerOf();
-    void claimer.claim();
+    const { claim, requested, sendNext } = claimerOf();
+    claim();
     const first = await sendNext();
-    void claimer.claim();
+    claim();
     const whileChoosing = requested();
 
-    first.request.onLocked!(10);
+    first.request.onLocked!(100);
 
     expect(whileChoosing).toBe(1);
     expect(requested()).toBe(2);
   });
 
   it('starts no second claim if the first has locked fewer jobs than it may, until jobs are announced', async () => {
-    const { claimer, requested, sendNext } = claimerOf();
-    void claimer.claim();
+    const { claimer, claim, requested, sendNext } = claimerOf();
+    claim();
     const first = await sendNext();
 
-    first.request.onLocked!(9);
+    first.request.onLocked!(99);
     const afterShortClaim = requested();
     claimer.announce();
-    void claimer.claim();
+    claim();
 
     expect(afterShortClaim).toBe(1);
     expect(requested()).toBe(2);
   });
 
   it('goes on claiming if a repeated transaction locks more jobs than the first try', async () => {
-    const { claimer, sendNext } = claimerOf();
-    const answered = claimer.claim();
+    const { claimer, claim, answered, sendNext } = claimerOf();
+    claim();
     const first = await sendNext();
     first.request.onLocked!(0);
     first.request.onChoosing!();
 
-    first.request.onLocked!(10);
-    first.answer(Array.from({ length: 10 }, () => ({})) as []);
+    first.request.onLocked!(100);
+    first.answer(Array.from({ length: 100 }, () => ({})) as []);
     await answered;
 
-    expect(claimer.hasPendingNotification).toBe(true);
+    expect(claimer.isAnnounced).toBe(true);
   });
 
   it('waits again if the transaction of the first claim must be repeated', async () => {
-    const { claimer, requested, sendNext, sentCount } = claimerOf();
-    void claimer.claim();
+    const { claim, requested, sendNext, sentCount } = claimerOf();
+    claim();
     const first = await sendNext();
-    first.request.onLocked!(10);
+    first.request.onLocked!(100);
     first.request.onChoosing!();
 
     await sendNext();
-    void claimer.claim();
+    claim();
 
     expect(sentCount()).toBe(1);
     expect(requested()).toBe(2);
   });
 
   it('starts the next claim after the answer if the strategy does not report its locks', async () => {
-    const { claimer, requested, sendNext } = claimerOf();
-    const answered = claimer.claim();
+    const { claimer, claim, answered, requested, sendNext } = claimerOf();
+    claim();
     const first = await sendNext();
 
     first.answer([]);
     await answered;
     claimer.takeReady();
     claimer.announce();
-    void claimer.claim();
+    claim();
 
     expect(requested()).toBe(2);
   });
@@ -84,7 +87,7 @@ interface SentClaim {
 function claimerOf() {
   const turns: (() => void)[] = [];
   const sent: SentClaim[] = [];
-  const parts = {
+  const worker = {
     workerId: 'w',
     lockId: () => null,
     strategies: { of: () => ({ name: 'skip-locked', mayShareTransaction: true }) },
@@ -96,19 +99,25 @@ function claimerOf() {
     clock: { monotonic: () => 0 },
     instrumentations: {},
   } as unknown as WorkerContext;
-  const demand = () => ({ limit: 10, startLimit: 10, slots: 1 });
   const slots = new QueueSlots(new Slots(20), 20);
-  const limitGate = new LimitGate(parts.clock, () => undefined);
-  const claimer: Claimer = new Claimer(
-    parts,
-    'q',
-    resolveQueueOptions(),
-    slots,
-    limitGate,
-    { rules: undefined, wakeIn: () => undefined },
-    demand,
-    () => void claimer.claim(),
-  );
+  const gate = new LimitGate(null, worker.clock);
+  const options = resolveQueueOptions({ prefetch: 1_000 });
+  const state = {
+    ...{ options, slots, gate, maxBatchSize: 1, isOpen: true, isResting: false, averages: new JobAverages() },
+    buffer: new PrefetchBuffer('fifo'),
+    runs: { isIdle: true, isPoisonRunning: false, batchSizeOf: () => 1 },
+    get claims() {
+      return claimer;
+    },
+  };
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const claimer: Claimer = new Claimer(worker, 'q', options, slots, gate, state, () => answer());
+  /** Claims if jobs are wanted. */
+  const claim = () => {
+    const demand = claimDemand(state);
+    if (demand) claimer.claim(demand);
+  };
   claimer.announce();
   /** Ends the turn of the event loop, which sends the requested claims. Resolves with the last sent claim. */
   const sendNext = async () => {
@@ -116,5 +125,5 @@ function claimerOf() {
     await new Promise((resolve) => setImmediate(resolve));
     return sent.at(-1)!;
   };
-  return { claimer, requested: () => turns.length, sentCount: () => sent.length, sendNext };
+  return { claimer, claim, answered, requested: () => turns.length, sentCount: () => sent.length, sendNext };
 }

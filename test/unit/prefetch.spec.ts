@@ -1,14 +1,29 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { PrefetchLimits } from '../../lib/worker/queue/prefetch-limits.js';
+import { JobAverages } from '../../lib/worker/queue/job-averages.js';
+import { maxClaimSize, prefetchSize, startAheadLimit } from '../../lib/worker/queue/plan.js';
 
 /** Returns the limits after runs with these durations in milliseconds. */
-function after(ranMs: number[], options: QueueOptions & { maxRunning?: number; leaseMs?: number } = {}) {
-  const { maxRunning = 10, leaseMs, ...given } = options;
-  const resolved = resolveQueueOptions(given);
-  const slots = { limit: maxRunning, free: maxRunning };
-  const prefetch = new PrefetchLimits({ ...resolved, leaseMs: leaseMs ?? resolved.leaseMs }, slots, 1);
-  for (const ms of ranMs) prefetch.recordRunTime(ms);
-  return prefetch;
+function after(ranMs: number[], given: QueueOptions & { maxRunning?: number; leaseMs?: number } = {}) {
+  const { maxRunning = 10, leaseMs, ...queueOptions } = given;
+  const resolved = resolveQueueOptions(queueOptions);
+  const options = { ...resolved, leaseMs: leaseMs ?? resolved.leaseMs };
+  const averages = new JobAverages();
+  for (const ms of ranMs) averages.recordRunTime(ms);
+  const gate = { isLimited: false, opensAt: Infinity };
+  const state = { options, averages, gate, maxBatchSize: 1, slots: { limit: maxRunning } };
+  return {
+    recordRunTime: (ms: number) => averages.recordRunTime(ms),
+    recordPayloadSizes: (jobs: never) => averages.recordPayloadSizes(jobs),
+    get size() {
+      return prefetchSize(state);
+    },
+    get maxClaimSize() {
+      return maxClaimSize(state);
+    },
+    get startAheadLimit() {
+      return startAheadLimit(state);
+    },
+  };
 }
 
 const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);

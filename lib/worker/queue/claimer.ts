@@ -6,10 +6,9 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
-import type { ClaimDemand } from './prefetch-limits.js';
 import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
-import type { QueueGroups } from './queue-groups.js';
+import { claimDemand, type ClaimDemand, type PlanState } from './plan.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -40,18 +39,18 @@ export class Claimer {
   #wasLastClaimFull = false;
   /** Undefined if no instrumentation observes it. */
   readonly #onDatabaseCall: Instrumentations['ofDatabase'];
+  readonly #answerWaiters: (() => void)[] = [];
   readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
 
-  /** @param onLocked called when a claim has locked its jobs, so that the next one can begin */
+  /** @param onAnswered called after each claim, also if it has claimed nothing */
   constructor(
     private readonly parts: WorkerContext,
     private readonly queue: string,
     private readonly options: ResolvedQueueOptions,
     private readonly slots: QueueSlots,
-    private readonly limitGate: LimitGate,
-    private readonly groups: Pick<QueueGroups, 'rules' | 'wakeIn'>,
-    private readonly computeDemand: () => ClaimDemand | undefined,
-    private readonly onLocked: () => void,
+    private readonly gate: LimitGate,
+    private readonly state: PlanState,
+    private readonly onAnswered: () => void,
   ) {
     this.#onDatabaseCall = parts.instrumentations.ofDatabase;
   }
@@ -70,18 +69,27 @@ export class Claimer {
   }
 
   /** Whether there may be jobs to claim: the last claim was full, or jobs were announced after it. */
-  get hasPendingNotification(): boolean {
+  get isAnnounced(): boolean {
     return this.#announcements !== this.#handledAnnouncements;
+  }
+
+  get mayBegin(): boolean {
+    if (this.#isWaitingForTurn || this.#claimsUnderWay >= MAX_CLAIMS_UNDER_WAY) return false;
+    return !this.#sequencer.isChoosing && this.parts.lockId(this.queue) !== undefined;
   }
 
   announce(): void {
     this.#announcements++;
   }
 
-  /** Claims if jobs are wanted. Resolves with the answer, whose jobs `takeReady` returns. Undefined: claims nothing. */
-  claim(): Promise<void> | undefined {
-    const demand = this.#isWaitingForTurn ? undefined : this.#demand();
-    return demand && this.#claimAtEndOfTurn(this.slots.reserve(demand.slots));
+  /** Resolves with the answer to the claim under way, if there is one. */
+  async untilAnswered(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.#answerWaiters.push(resolve));
+  }
+
+  /** `takeReady` returns the jobs after the answer. */
+  claim(demand: ClaimDemand): void {
+    void this.#claimAtEndOfTurn(this.slots.reserve(demand.slots));
   }
 
   /** Removes and returns the claims whose jobs can start, in the order in which they chose their jobs. */
@@ -100,9 +108,11 @@ export class Claimer {
     await this.parts.completer.endOfTurn();
     this.#isWaitingForTurn = false;
     // Jobs that ended in the same turn have made more room since the reservation.
-    const demand = this.#demand();
+    const demand = claimDemand(this.state);
     reservation.resize(demand?.slots ?? 0);
     if (demand) await this.#claimNow(demand, reservation);
+    this.onAnswered();
+    this.#answerWaiters.splice(0).forEach((resolve) => resolve());
   }
 
   async #claimNow(demand: ClaimDemand, reservation: SlotReservation): Promise<void> {
@@ -112,7 +122,8 @@ export class Claimer {
     const onLocked = (count: number) => {
       sequenced.markLocked();
       if (count < demand.limit) this.#handledAnnouncements = announcements;
-      this.onLocked();
+      const next = claimDemand(this.state);
+      if (next) this.claim(next);
     };
     let moreInMs: number | null | undefined;
     const onChoosing = () => {
@@ -121,7 +132,7 @@ export class Claimer {
     };
     const onLimited = (ms: number | null) => void (moreInMs = ms);
     const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited });
-    this.limitGate.beginClaim();
+    this.gate.beginClaim();
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
 
@@ -133,8 +144,8 @@ export class Claimer {
     if (!this.#wasLastClaimFull) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
-    if (moreInMs === undefined) this.limitGate.open();
-    else this.limitGate.shut(moreInMs);
+    if (moreInMs === undefined) this.gate.open();
+    else this.gate.shut(moreInMs);
     sequenced.markAnswered({ count, claimed, reservation });
   }
 
@@ -144,7 +155,7 @@ export class Claimer {
   ): ClaimRequest {
     const { queue, options } = this;
     const { workerId, strategies } = this.parts;
-    const groups = this.groups.rules;
+    const { groups } = this.gate;
     return {
       queue,
       workerId,
@@ -157,8 +168,8 @@ export class Claimer {
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
-      isLimited: this.limitGate.isLimited,
-      ...(groups && { groups, onMoreIn: (ms: number) => this.groups.wakeIn(ms) }),
+      isLimited: this.gate.isLimited,
+      ...(groups && { groups, onMoreIn: (ms: number) => this.gate.expectGroups(ms) }),
       ...progress,
     };
   }
@@ -205,11 +216,5 @@ export class Claimer {
     const claims = [{ id: claimId, startLimit: 0, isFinished: false }];
     const batch = { completions: [], claims, mayHaveCommitted: false, mayBeRescued: new Set<number>() };
     await this.parts.stores.jobs.complete(batch).catch(() => undefined);
-  }
-
-  #demand(): ClaimDemand | undefined {
-    if (this.#claimsUnderWay >= MAX_CLAIMS_UNDER_WAY || this.#sequencer.isChoosing) return undefined;
-    if (!this.hasPendingNotification || this.parts.lockId(this.queue) === undefined) return undefined;
-    return this.computeDemand();
   }
 }

@@ -1,42 +1,62 @@
-import { callAfter, type Clock } from '../../common/clock.js';
+import type { Clock } from '../../common/clock.js';
+import { DEFAULT_GROUP_RULES, type GroupRules } from '../../job/groups/group-options.js';
 
 // A job of this process may have ended after the claim had counted it.
 const RECOUNT_MS = 100;
 
-/** Whether the queue has limits, and when a claim that they cut short should be repeated. */
+/** The limits and groups of the queue, and when a claim that they cut short should be repeated. */
 export class LimitGate {
   #isLimited = false;
-  #isShut = false;
+  #groups: GroupRules | undefined;
+  /** When the limits allow more jobs; Infinity: when a job ends; undefined: the last claim was not cut short. */
+  #limitedUntil: number | undefined;
+  /** When the groups may have more jobs. */
+  #groupsDueAt = Infinity;
   /** Whether the end of a job opens the gate: the limit of running jobs is reached. */
   #opensAtJobEnd = false;
   #hasJobEnded = false;
-  #timer: AbortController | undefined;
   #isClaiming = true;
 
-  /** @param onOpen called when the limits may allow more jobs */
   constructor(
-    private readonly clock: Clock,
-    private readonly onOpen: () => void,
-  ) {}
-
-  /** @param isClaiming false: this process claims no jobs of the queue for now, so the gate sets no timer */
-  setClaiming(isClaiming: boolean): void {
-    this.#isClaiming = isClaiming;
-    if (!isClaiming) this.open();
+    groups: GroupRules | null,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+  ) {
+    this.#groups = groups ?? undefined;
   }
 
   get isLimited(): boolean {
     return this.#isLimited;
   }
 
+  /** Undefined: the queue has no groups. */
+  get groups(): GroupRules | undefined {
+    return this.#groups;
+  }
+
   /** The last claim found more jobs than the limits allowed. */
   get isShut(): boolean {
-    return this.#isShut;
+    return this.#limitedUntil !== undefined;
+  }
+
+  /** When the next claim may find more jobs, by the monotonic clock; Infinity: when something happens. */
+  get opensAt(): number {
+    return Math.min(this.#limitedUntil ?? Infinity, this.#groupsDueAt);
   }
 
   setLimited(isLimited: boolean): void {
     this.#isLimited = isLimited;
     if (!isLimited) this.open();
+  }
+
+  /** The database has groups of the queue, although this process has no options for them. */
+  discoverGroups(): void {
+    this.#groups ??= DEFAULT_GROUP_RULES;
+  }
+
+  /** @param isClaiming false: this process claims no jobs of the queue for now, so it has nothing to wait for */
+  setClaiming(isClaiming: boolean): void {
+    this.#isClaiming = isClaiming;
+    if (!isClaiming) this.pass(Infinity);
   }
 
   beginClaim(): void {
@@ -45,34 +65,34 @@ export class LimitGate {
 
   /** The claim was not cut short. */
   open(): void {
-    this.#isShut = false;
+    this.#limitedUntil = undefined;
     this.#opensAtJobEnd = false;
-    this.#timer?.abort();
-    this.#timer = undefined;
   }
 
   /** @param moreInMs see ClaimRequest.onLimited */
   shut(moreInMs: number | null): void {
-    this.open();
     if (!this.#isClaiming) return;
-    this.#isShut = true;
     this.#opensAtJobEnd = moreInMs === null;
-    if (moreInMs !== null) this.#openIn(moreInMs);
-    else if (this.#hasJobEnded) this.#openIn(RECOUNT_MS);
+    const waitMs = moreInMs ?? (this.#hasJobEnded ? RECOUNT_MS : Infinity);
+    this.#limitedUntil = this.clock.monotonic() + waitMs;
   }
 
-  /** A slot became free, or the outcome of a job committed. */
-  onJobEnd(): void {
+  /** See ClaimRequest.onMoreIn. */
+  expectGroups(moreInMs: number): void {
+    if (this.#isClaiming) this.#groupsDueAt = Math.min(this.#groupsDueAt, this.clock.monotonic() + moreInMs);
+  }
+
+  /** The claim can be repeated if it had to wait until this time or an earlier one. */
+  pass(time: number): void {
+    if (this.#limitedUntil !== undefined && this.#limitedUntil <= time) this.open();
+    if (this.#groupsDueAt <= time) this.#groupsDueAt = Infinity;
+  }
+
+  /** A slot became free, or the outcome of a job committed. Returns whether that opens the gate. */
+  onJobEnd(): boolean {
     this.#hasJobEnded = true;
-    if (this.#opensAtJobEnd) this.#openNow();
-  }
-
-  #openNow(): void {
-    this.open();
-    this.onOpen();
-  }
-
-  #openIn(ms: number): void {
-    this.#timer = callAfter(this.clock, ms, () => this.#openNow());
+    const opens = this.#opensAtJobEnd;
+    if (opens) this.open();
+    return opens;
   }
 }

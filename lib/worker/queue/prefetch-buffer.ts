@@ -23,6 +23,10 @@ export class PrefetchBuffer {
     return this.#jobs[0];
   }
 
+  at(index: number): BufferedJob | undefined {
+    return this.#jobs[index];
+  }
+
   /**
    * Adds the jobs of one claim. `fifo` merges them by priority and id, because a job that was released, or that
    * committed late, can be older than the buffered jobs. The order within the claim stays unchanged.

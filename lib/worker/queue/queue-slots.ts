@@ -1,3 +1,13 @@
+/** The slots of one queue in this process, and the jobs in its prefetch buffer. */
+export interface QueueOccupancy {
+  readonly queue: string;
+  /** How many calls of its handlers may run at once: its `concurrency`. */
+  readonly slots: number;
+  /** How many of them run. A batch is one call. */
+  readonly busy: number;
+  readonly prefetched: number;
+}
+
 /** How many handler calls may run at once in this process, over all its queues. */
 export class Slots {
   #used = 0;

@@ -1,28 +1,31 @@
+import { Alarm } from '../../common/alarm.js';
 import { inRootContext } from '../../common/async-context.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';
-import { JobStarter } from './job-starter.js';
+import { JobAverages } from './job-averages.js';
 import { LimitGate } from './limit-gate.js';
+import { plan, waitsForPoisonCandidate, type PlanState } from './plan.js';
 import { PrefetchBuffer } from './prefetch-buffer.js';
-import { PrefetchLimits, type ClaimDemand } from './prefetch-limits.js';
-import { QueueGroups } from './queue-groups.js';
-import { QueueSlots } from './queue-slots.js';
+import { QueueRuns } from './queue-runs.js';
+import { QueueSlots, type QueueOccupancy } from './queue-slots.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
-export class QueueWorker {
-  readonly starter: JobStarter;
-  readonly groups: QueueGroups;
-  readonly #buffer: PrefetchBuffer;
-  readonly #slots: QueueSlots;
-  readonly #claimer: Claimer;
-  readonly #prefetchLimits: PrefetchLimits;
+/** Works one queue in this process: `plan` decides when to claim and to start jobs, and this class does so. */
+export class QueueWorker implements PlanState {
+  readonly options: ResolvedQueueOptions;
+  readonly maxBatchSize: number;
+  readonly slots: QueueSlots;
+  readonly buffer: PrefetchBuffer;
+  readonly runs: QueueRuns;
+  readonly claims: Claimer;
+  readonly gate: LimitGate;
+  readonly averages = new JobAverages();
   readonly #outcomeEffects: OutcomeEffects;
-  readonly #limitGate: LimitGate;
-  readonly #maxBatchSize: number;
   #isOpen = true;
+  #isFilling = false;
   #isRefillScheduled = false;
   /** Jobs that were announced and not claimed so far. */
   #announcedJobs = 0;
@@ -31,104 +34,80 @@ export class QueueWorker {
   #restCount = 0;
   /** The monotonic time at which the last rest was stored. */
   #restedAt = -Infinity;
-  #answerWaiters: (() => void)[] = [];
+  /** Rings when limits or groups allow more jobs. */
+  readonly #alarm: Alarm;
 
   constructor(
-    private readonly parts: WorkerContext,
+    private readonly worker: WorkerContext,
     private readonly queue: string,
   ) {
-    const options = parts.optionsFor(queue);
-    this.#maxBatchSize = parts.handlers.maxBatchSize(queue);
-    this.#buffer = new PrefetchBuffer(options.order);
-    this.#slots = new QueueSlots(parts.slots, options.concurrency);
-    this.#prefetchLimits = new PrefetchLimits(options, this.#slots, this.#maxBatchSize);
-    this.#limitGate = new LimitGate(parts.clock, () => this.wake());
-    this.groups = new QueueGroups(options.groups, parts.clock, () => this.wake());
-    this.#outcomeEffects = new OutcomeEffects(parts, options, () => this.#onOutcomeDone());
-    this.starter = new JobStarter(
-      parts,
-      queue,
-      options,
-      this.#buffer,
-      this.#slots,
-      this.#prefetchLimits,
-      this.#outcomeEffects,
-      this.#limitGate,
-      () => this.#refillSoon(),
-    );
-    this.#claimer = new Claimer(
-      parts,
-      queue,
-      options,
-      this.#slots,
-      this.#limitGate,
-      this.groups,
-      () => this.#computeDemand(),
-      () => this.#claim(),
-    );
+    const options = worker.optionsFor(queue);
+    this.options = options;
+    this.maxBatchSize = worker.handlers.maxBatchSize(queue);
+    this.buffer = new PrefetchBuffer(options.order);
+    this.slots = new QueueSlots(worker.slots, options.concurrency);
+    this.gate = new LimitGate(options.groups, worker.clock);
+    this.#alarm = new Alarm(worker.clock, (time) => {
+      this.gate.pass(time);
+      this.wake();
+    });
+    this.#outcomeEffects = new OutcomeEffects(worker, options, () => this.#onOutcomeDone());
+    const { buffer, slots, gate } = this;
+    this.runs = new QueueRuns(worker, queue, options, buffer, slots, this.#outcomeEffects, (ms) => this.#onRunEnd(ms));
+    this.claims = new Claimer(worker, queue, options, slots, gate, this, () => this.#receive());
   }
 
   get isIdle(): boolean {
-    return this.starter.isIdle && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle;
+    return this.runs.isIdle && this.buffer.length === 0 && this.claims.isIdle && this.#outcomeEffects.isIdle;
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** No further job can start now, so waiting jobs need not be claimed. */
-  get isFull(): boolean {
-    return this.#slots.free === 0 || this.starter.waitsForPoisonCandidate;
+  get isResting(): boolean {
+    return this.#restCount > 0;
   }
 
-  startAheadLimit(claim: ActiveClaim): number {
-    const { next } = this.#buffer;
-    const mayStartNone = this.#prefetchLimits.hasNoSpareAttempt && next && next.claim !== claim;
-    return mayStartNone ? 0 : this.#prefetchLimits.startAheadLimit;
+  /** No further job can start now, so waiting jobs need not be claimed. */
+  get isFull(): boolean {
+    return this.slots.free === 0 || waitsForPoisonCandidate(this);
+  }
+
+  get occupancy(): QueueOccupancy {
+    const { queue, slots, buffer } = this;
+    return { queue, slots: slots.limit, busy: slots.used, prefetched: buffer.length };
   }
 
   get lacksJobs(): boolean {
-    return this.#isOpen && !this.isFull && this.#claimer.isIdle;
+    return this.#isOpen && !this.isFull && this.claims.isIdle;
   }
 
   /** It has all the jobs that it can run, or goes on claiming without a poll. */
   get needsNoPoll(): boolean {
-    return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
-  }
-
-  /** If so, more jobs probably wait, and the next claim finds out. */
-  get wasLastClaimFull(): boolean {
-    return this.#claimer.wasLastClaimFull;
-  }
-
-  /** Resolves with the answer to the claim under way, if there is one. */
-  async untilAnswered(): Promise<void> {
-    if (!this.#claimer.isIdle) await new Promise<void>((resolve) => this.#answerWaiters.push(resolve));
+    return this.isFull || this.claims.isAnnounced || !this.claims.isIdle;
   }
 
   /** This number of jobs may have become claimable. Returns whether this process probably has slots for all of them. */
   announce(jobs: number): boolean {
     this.#announcedJobs += jobs;
     this.wake();
-    return (
-      this.#isOpen &&
-      !this.starter.waitsForPoisonCandidate &&
-      this.#announcedJobs <= this.#slots.free * this.#maxBatchSize - this.#buffer.length
-    );
+    if (!this.#isOpen || waitsForPoisonCandidate(this)) return false;
+    return this.#announcedJobs <= this.slots.free * this.maxBatchSize - this.buffer.length;
   }
 
   /** There may be jobs to claim. */
   wake(): void {
-    this.#claimer.announce();
+    this.claims.announce();
     this.fill();
   }
 
   setOpen(open: boolean): void {
     if (open === this.#isOpen) return;
     this.#isOpen = open;
-    this.#limitGate.setClaiming(open);
+    this.gate.setClaiming(open);
     if (open) return this.wake();
-    this.groups.cancel();
+    this.#alarm.set(Infinity);
     this.#releaseBuffered();
   }
 
@@ -140,21 +119,17 @@ export class QueueWorker {
   applyState({ waiting, isLimited, isResting, hasGroups }: QueueState, readAt: number): boolean {
     this.setLimited(isLimited, readAt);
     if (isResting) void this.rest();
-    if (hasGroups) this.groups.discover();
+    if (hasGroups) this.gate.discoverGroups();
     if (!this.#isOpen || !waiting) return false;
     this.wake();
-    return !this.isFull && !this.#limitGate.isShut;
+    return !this.isFull && !this.gate.isShut;
   }
 
-  /**
-   * Jobs of a queue with limits are not prefetched: a prefetched job would use the limits before it starts.
-   *
-   * @param readAt the monotonic time before the database was read, which may not have had the last rest yet
-   */
+  /** @param readAt the monotonic time before the database was read, which may not have had the last rest yet */
   setLimited(isLimited: boolean, readAt: number): void {
-    if (isLimited === this.#limitGate.isLimited || (!isLimited && readAt <= this.#restedAt)) return;
-    this.#limitGate.setLimited(isLimited);
-    this.#prefetchLimits.setPrefetching(!isLimited);
+    if (isLimited === this.gate.isLimited || (!isLimited && readAt <= this.#restedAt)) return;
+    this.gate.setLimited(isLimited);
+    this.#alarm.set(this.gate.opensAt);
   }
 
   /**
@@ -168,82 +143,106 @@ export class QueueWorker {
     this.#restCount++;
     this.#releaseBuffered();
     await stored;
-    while (!this.#claimer.isIdle) await this.untilAnswered();
-    if (--this.#restCount === 0) this.#restedAt = this.parts.clock.monotonic();
+    while (!this.claims.isIdle) await this.claims.untilAnswered();
+    if (--this.#restCount === 0) this.#restedAt = this.worker.clock.monotonic();
     this.wake();
   }
 
   /** Handler calls that run already continue if the new concurrency is lower. */
   setConcurrency(concurrency: number): void {
-    this.#slots.setConcurrency(concurrency);
+    this.slots.setConcurrency(concurrency);
     this.wake();
   }
 
+  /** The lease of the claim is lost. */
+  abandon(claim: ActiveClaim): void {
+    this.runs.abandon(claim);
+    this.#refillSoon();
+  }
+
   fill(): void {
-    if (!this.#isOpen) return;
-    inRootContext(() => {
-      this.starter.startAll();
-      this.#claim();
-    });
+    // A result of the heartbeat, which a lease check below receives, may ask for the same. The loop that runs does it.
+    if (this.#isOpen && !this.#isFilling) inRootContext(this.#followPlans);
+  }
+
+  readonly #followPlans = (): void => {
+    this.#isFilling = true;
+    try {
+      while (this.#followPlan());
+    } finally {
+      this.#isFilling = false;
+    }
+  };
+
+  /** Returns whether there may be more to start. */
+  #followPlan(): boolean {
+    const { leases, completer, clock } = this.worker;
+    // If the lease of the next job seems to have expired, a result of the heartbeat may have renewed it or taken the job.
+    if (this.slots.free > 0 && this.buffer.next) leases.hasExpired(this.buffer.next.claim);
+    const now = clock.monotonic();
+    const { start, awaits, claim, waitUntil } = plan(this, now);
+    if (start > 0) {
+      this.runs.start(start, now);
+      return true;
+    }
+    // The renewal decides: the job starts, or its claim is abandoned.
+    if (awaits === 'lease') leases.renewNow();
+    if (awaits === 'start limit') completer.raiseStartLimit(this.buffer.next!.claim, this.#refillSoon);
+    if (claim) this.claims.claim(claim);
+    this.#alarm.set(waitUntil);
+    return false;
   }
 
   #releaseBuffered(): void {
-    for (const { claim, job } of this.#buffer.remove())
+    for (const { claim, job } of this.buffer.remove())
       this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }
 
+  #onRunEnd(ranMs: number): void {
+    this.averages.recordRunTime(ranMs);
+    if (this.gate.onJobEnd()) this.wake();
+    this.worker.onSlotFree(this.queue);
+  }
+
   #onOutcomeDone(): void {
-    this.#limitGate.onJobEnd();
+    const { isLimited, groups } = this.gate;
+    if (this.gate.onJobEnd()) this.wake();
     // The limits of the queue or of a group allow one more job, which this process may not claim.
-    if ((this.#limitGate.isLimited || this.groups.rules) && !this.#isOpen) this.parts.announce(this.queue, 1);
-    else if (this.groups.rules) this.#claimer.announce();
+    if ((isLimited || groups) && !this.#isOpen) this.worker.announce(this.queue, 1);
+    else if (groups) this.claims.announce();
     this.#refillSoon();
   }
 
   /** Once for all outcomes that one batch has written. */
-  #refillSoon(): void {
+  readonly #refillSoon = (): void => {
     if (this.#isRefillScheduled) return;
     this.#isRefillScheduled = true;
-    queueMicrotask(() => {
-      this.#isRefillScheduled = false;
-      this.#refill();
-    });
-  }
+    queueMicrotask(this.#refill);
+  };
 
-  #refill(): void {
+  readonly #refill = (): void => {
+    this.#isRefillScheduled = false;
     this.fill();
-    this.parts.onIdle(this.queue);
-  }
+    this.worker.onIdle(this.queue);
+  };
 
-  #computeDemand(): ClaimDemand | undefined {
-    if (!this.#isOpen || this.#restCount > 0 || this.starter.waitsForPoisonCandidate) return undefined;
-    return this.#prefetchLimits.demand(this.#buffer.length + this.#claimer.expectedJobs, !this.starter.isIdle);
-  }
-
-  #claim(): void {
-    const claiming = this.#claimer.claim();
-    if (claiming) void this.#receive(claiming);
-  }
-
-  async #receive(claiming: Promise<void>): Promise<void> {
-    await claiming;
-    for (const claimed of this.#claimer.takeReady()) this.#add(claimed);
+  #receive(): void {
+    for (const claimed of this.claims.takeReady()) this.#add(claimed);
     // The claim came back short: other workers took the announced jobs.
-    if (!this.#claimer.hasPendingNotification) this.#announcedJobs = 0;
+    if (!this.claims.isAnnounced) this.#announcedJobs = 0;
     this.#refill();
-    this.#answerWaiters.splice(0).forEach((resolve) => resolve());
   }
 
   #add({ claim, jobs }: NewClaim): void {
     this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
-    this.#prefetchLimits.recordPayloadSizes(jobs);
-    this.parts.events.emitClaimed(jobs);
+    this.averages.recordPayloadSizes(jobs);
+    this.worker.events.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
-    const mayStart = this.#isOpen && this.#restCount === 0 && !this.parts.leases.hasExpired(claim);
-    if (mayStart) this.#buffer.add(this.starter.putOffRunning(this.#outcomeEffects.completeUnrunnable(claim, jobs)));
+    const mayStart = this.#isOpen && this.#restCount === 0 && !this.worker.leases.hasExpired(claim);
+    if (mayStart) this.buffer.add(this.runs.putOffRunning(this.#outcomeEffects.completeUnrunnable(claim, jobs)));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }
 }

@@ -1,6 +1,6 @@
 import type { NotificationChannel } from '../../store/notifications/notification-channel.js';
 import type { ActiveClaim } from './active-claim.js';
-import type { QueueOccupancy } from './job-starter.js';
+import type { QueueOccupancy } from './queue-slots.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */
@@ -12,11 +12,11 @@ export class QueueWorkers {
   constructor(private readonly channel: Pick<NotificationChannel, 'notify'> | undefined) {}
 
   get running(): number {
-    return this.#all.reduce((sum, { starter }) => sum + starter.attempts.length, 0);
+    return this.#all.reduce((sum, { runs }) => sum + runs.attempts.length, 0);
   }
 
   get occupancy(): QueueOccupancy[] {
-    return this.#all.map(({ starter }) => starter.occupancy);
+    return this.#all.map(({ occupancy }) => occupancy);
   }
 
   /** How many jobs this process has claimed so far. */
@@ -52,7 +52,7 @@ export class QueueWorkers {
   }
 
   abandon(claim: ActiveClaim): void {
-    this.of(claim.queue)?.starter.abandon(claim);
+    this.of(claim.queue)?.abandon(claim);
   }
 
   resume(claim: ActiveClaim): void {
@@ -60,23 +60,23 @@ export class QueueWorkers {
   }
 
   isRunning(claimId: number, jobId: number): boolean {
-    return this.#all.some(({ starter }) => starter.isRunning(claimId, jobId));
+    return this.#all.some(({ runs }) => runs.isRunning(claimId, jobId));
   }
 
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
-    return this.of(claim.queue)?.starter.cancel(jobId, claim) ?? false;
+    return this.of(claim.queue)?.runs.cancel(jobId, claim) ?? false;
   }
 
   cancel(jobId: number): void {
-    for (const { starter } of this.#all) starter.cancel(jobId);
+    for (const { runs } of this.#all) runs.cancel(jobId);
   }
 
   abortAll(reason: Error): void {
-    for (const { starter } of this.#all) starter.abort(reason);
+    for (const { runs } of this.#all) runs.abort(reason);
   }
 
   releaseAll(): void {
-    for (const { starter } of this.#all) starter.release();
+    for (const { runs } of this.#all) runs.release();
   }
 
   /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */
