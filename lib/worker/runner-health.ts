@@ -1,4 +1,5 @@
 import type { PollTimes } from './poll-health.js';
+import type { Worker } from './worker.js';
 
 /**
  * `starting`: the worker registers itself in the database. `running`: it claims jobs. `stopping`: it claims no more jobs
@@ -30,8 +31,13 @@ const NO_WORKER: WorkerHealth = {
 
 export function runnerHealth(
   state: RunnerState,
-  worker: { readonly health: WorkerHealth } | undefined,
+  worker: Pick<Worker, 'poller' | 'queues'> | undefined,
   { pollMaxMs }: { readonly pollMaxMs: number },
 ): RunnerHealth {
-  return { ...(worker?.health ?? NO_WORKER), state, maxPollPauseMs: pollMaxMs };
+  return { ...(worker ? healthOf(worker) : NO_WORKER), state, maxPollPauseMs: pollMaxMs };
+}
+
+function healthOf({ poller, queues }: Pick<Worker, 'poller' | 'queues'>): WorkerHealth {
+  const prefetched = queues.occupancy.reduce((sum, queue) => sum + queue.prefetched, 0);
+  return { ...poller.health.read(), running: queues.running, prefetched };
 }

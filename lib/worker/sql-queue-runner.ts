@@ -11,9 +11,11 @@ import type { HandlerEntry } from './run/handler-table.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
 import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';
 import { ScheduleRunner } from './schedule-runner.js';
+import { addQueue, removeQueue, startWorker } from './start-worker.js';
+import { drainWorker, quietWorker, workerIdle } from './stop-worker.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
-import { Worker } from './worker.js';
+import { createWorker, type Worker } from './worker.js';
 
 /**
  * Starts and stops the worker of this process. The module does so with the application, unless `worker.autoStart` is
@@ -63,7 +65,7 @@ export class SqlQueueRunner {
 
   /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */
   occupancy(): QueueOccupancy[] {
-    return this.#worker?.components.queues.occupancy ?? [];
+    return this.#worker?.queues.occupancy ?? [];
   }
 
   /** Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. */
@@ -121,19 +123,19 @@ export class SqlQueueRunner {
       expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ]);
     this.#concurrency.set(queue, concurrency);
-    this.#worker?.components.settings.onOptionsChanged(queue);
+    this.#worker?.settings.onOptionsChanged(queue);
   }
 
   async #addToWorker(queue: string): Promise<void> {
     if (!this.#shouldRun || !this.queues.includes(queue)) return;
     if (!this.#worker) return this.#start();
-    if (this.#state === 'running') await this.#worker.add(queue);
+    if (this.#state === 'running') await addQueue(this.#worker, queue);
   }
 
   async #unregisterHandler(queue: string): Promise<void> {
     this.#unregistering.add(queue);
     await this.#lastTransition;
-    await this.#worker?.remove(queue);
+    if (this.#worker) await removeQueue(this.#worker, queue);
     this.#removeHandler(queue);
   }
 
@@ -146,14 +148,14 @@ export class SqlQueueRunner {
 
   async #start(): Promise<void> {
     if (this.#worker || this.queues.length === 0) return;
-    const worker = new Worker(this.#parts, this.queues, (queue) => this.isPaused(queue));
+    const worker = createWorker(this.#parts, this.queues, (queue) => this.isPaused(queue));
     this.#state = 'starting';
-    await worker.start().catch((error: unknown) => {
+    await startWorker(worker).catch((error: unknown) => {
       this.#state = 'stopped';
       throw error;
     });
     // For calls of `pause` and `resume` while the worker started.
-    if (this.#paused.size > 0) worker.components.pauses.apply();
+    if (this.#paused.size > 0) worker.pauses.apply();
     this.#worker = worker;
     this.#notifier.setWorker(worker);
     this.#state = 'running';
@@ -163,8 +165,7 @@ export class SqlQueueRunner {
   async declare(): Promise<void> {
     const subscribing = this.queues.filter((queue) => this.#parts.subscriptions.has(queue));
     await new QueueRegistrar(this.#parts, subscribing).declare();
-    const announce = (queue: string, jobs: number) => this.#notifier.wake(queue, jobs);
-    await new ScheduleRunner(this.#parts, this.queues, announce).declare();
+    await new ScheduleRunner(this.#parts, this.queues, (queue, jobs) => this.#notifier.wake(queue, jobs)).declare();
   }
 
   /**
@@ -197,7 +198,7 @@ export class SqlQueueRunner {
       this.#shouldRun = false;
       if (!this.#worker) return;
       this.#state = 'stopping';
-      this.#worker.quiet();
+      quietWorker(this.#worker);
     });
   }
 
@@ -217,7 +218,7 @@ export class SqlQueueRunner {
       this.#shouldRun = false;
       if (!this.#worker) return;
       this.#state = 'stopping';
-      await this.#worker.drain(timeoutMs!);
+      await drainWorker(this.#worker, timeoutMs!);
       this.#worker = undefined;
       this.#notifier.setWorker(undefined);
       this.#state = 'stopped';
@@ -226,12 +227,12 @@ export class SqlQueueRunner {
 
   /** Resolves when no job runs here and no waiting job is left for this process. Scheduled jobs do not count. */
   async whenIdle(): Promise<void> {
-    await this.#worker?.idle();
+    if (this.#worker) await workerIdle(this.#worker);
   }
 
   #setPaused(queue: string | undefined, isPaused: boolean): void {
     for (const each of this.#queuesNamed(queue)) this.#paused.set(each, isPaused);
-    this.#worker?.components.pauses.apply();
+    this.#worker?.pauses.apply();
   }
 
   #queuesNamed(queue: string | undefined): string[] {

@@ -45,25 +45,25 @@ export class WorkNotifier {
 
   /** If no worker runs here, a worker of another process is notified. */
   expectDue(queue: string, ms: number): void {
-    if (this.#worker) this.#worker.components.poller.expectDue(ms);
+    if (this.#worker) this.#worker.poller.expectDue(ms);
     else this.#notifyDue(queue, ms);
   }
 
   /** Like `expectDue`, for a date. The database's clock decides, so a worker of this process polls for it. */
   expectAt(queue: string, time: number): void {
-    if (this.#worker) this.#worker.components.poller.expectDue(0);
+    if (this.#worker) this.#worker.poller.expectDue(0);
     else this.#notifyDue(queue, time - this.clock.now().getTime());
   }
 
   /** Makes the workers of all processes poll, because a state that only polls read has changed. */
   poll(): void {
-    this.#worker?.components.poller.wake();
+    this.#worker?.poller.wake();
     this.channel?.notifyAll();
   }
 
   /** Lets the worker that runs the job, in this process or another, read its cancellation requests. */
   readCancelRequests(workerId: string): void {
-    if (workerId === this.#worker?.id) void this.#worker.components.cancelRequestReader.read();
+    if (workerId === this.#worker?.id) void this.#worker.cancelRequestReader.read();
     else this.channel?.notify(workerName(workerId), 1);
   }
 
@@ -80,11 +80,11 @@ export class WorkNotifier {
 
   /** Of the worker of this process. Other parts of the process that rescue jobs need it. */
   get ownWork(): OwnWork | undefined {
-    return this.#worker?.components.ownWork;
+    return this.#worker?.ownWork;
   }
 
   get #queues(): QueueWorkers | undefined {
-    return this.#worker?.components.queues;
+    return this.#worker?.queues;
   }
 
   /**

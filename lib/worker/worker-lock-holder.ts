@@ -2,6 +2,9 @@ import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerLockStore, WorkerLock } from '../store/verbs/worker-lock-store.js';
 import type { Rescuer } from './complete/rescuer.js';
+import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
+import type { QueueStrategies } from './queue/queue-strategies.js';
+import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
 
 // Another worker has the jobs of a killed worker within a second.
@@ -9,13 +12,6 @@ const CHECK_INTERVAL_MS = 500;
 // However long the leases are: the server or a proxy may drop an idle connection. A worker that does not notice the
 // loss of its lock runs jobs that other workers run too.
 const MAX_PING_INTERVAL_MS = 10_000;
-
-interface LockEvents {
-  /** Called when a lost lock is replaced: the worker can claim under the new one. */
-  readonly onAcquired: () => void;
-  /** Called when the lock is lost, and with it every claim under it. */
-  readonly onLost: () => void;
-}
 
 /**
  * Holds the lock of this worker and replaces it if it is lost. It also rescues the jobs of workers whose lock is free:
@@ -25,14 +21,16 @@ export class WorkerLockHolder {
   readonly #loop: PollLoop;
   readonly #outage: OutageLog;
   #lock: WorkerLock | undefined;
+  #isStarted = false;
   #nextPingAt = 0;
 
   constructor(
     private readonly parts: WorkerParts,
     private readonly workerId: string,
     private readonly rescuer: Rescuer,
-    private readonly shortestLeaseMs: () => number,
-    private readonly on: LockEvents,
+    private readonly strategies: QueueStrategies,
+    private readonly queues: QueueWorkers,
+    private readonly leases: Pick<LeaseRenewer, 'claims'>,
   ) {
     this.#outage = new OutageLog(
       parts.logger,
@@ -46,22 +44,28 @@ export class WorkerLockHolder {
     );
   }
 
-  /** The id that claims name; undefined while no lock is held, so that nothing can be claimed under one. */
-  get id(): number | undefined {
-    return this.#lock?.id;
+  /** The lock to claim under. 0: the strategy of the queue needs none. Undefined: the worker has no lock at the moment. */
+  idFor(queue: string): number | undefined {
+    return this.strategies.isByLock(queue) ? this.#lock?.id : 0;
   }
 
   get #store(): WorkerLockStore {
     return this.parts.stores.workerLocks!;
   }
 
-  get #pingIntervalMs(): number {
-    return Math.min(this.shortestLeaseMs() / 3, MAX_PING_INTERVAL_MS);
+  get #shortestLeaseMs(): number {
+    return Math.min(...this.strategies.queuesByLock.map((queue) => this.parts.optionsFor(queue).leaseMs));
   }
 
-  /** Rejects if the database does not grant a lock. */
-  async start(): Promise<void> {
+  get #pingIntervalMs(): number {
+    return Math.min(this.#shortestLeaseMs / 3, MAX_PING_INTERVAL_MS);
+  }
+
+  /** Acquires the lock if one of the queues is the first that needs it. Rejects if the database does not grant it. */
+  async acquireFor(queues: readonly string[]): Promise<void> {
+    if (this.#isStarted || !queues.some((queue) => this.strategies.isByLock(queue))) return;
     this.#setLock(await this.#store.acquire(this.workerId));
+    this.#isStarted = true;
     this.#loop.start();
   }
 
@@ -78,13 +82,13 @@ export class WorkerLockHolder {
       if (stopping.aborted) await lock.release();
       else {
         this.#setLock(lock);
-        this.on.onAcquired();
+        for (const queue of this.strategies.queuesByLock) this.queues.of(queue)?.wake();
       }
     }
     await this.#ping();
     if (!stopping.aborted) await this.rescuer.rescue(this.#store);
     this.#outage.onSuccess();
-    return Math.min(CHECK_INTERVAL_MS, this.shortestLeaseMs() / 3);
+    return Math.min(CHECK_INTERVAL_MS, this.#shortestLeaseMs / 3);
   }
 
   #setLock(lock: WorkerLock): void {
@@ -101,7 +105,7 @@ export class WorkerLockHolder {
     this.parts.logger.warn(
       'The lock of this worker is lost, and with it the jobs claimed under it. Acquiring another one.',
     );
-    this.on.onLost();
+    for (const claim of this.leases.claims) if (this.strategies.isByLock(claim.queue)) this.queues.abandon(claim);
     this.#loop.wake();
   }
 

@@ -135,7 +135,7 @@ describe('a plan to start jobs', () => {
 });
 
 describe('a plan to claim jobs', () => {
-  it.each([
+  it.each<[string, Given]>([
     ['no job was announced', { claims: claims({ isAnnounced: false }) }],
     ['a claim chooses its jobs', { claims: claims({ mayBegin: false }) }],
     ['a rest of the queue is being stored', { isResting: true }],

@@ -1,4 +1,7 @@
-import type { NotificationChannel } from '../../store/notifications/notification-channel.js';
+import { logText } from '../../common/log-text.js';
+import type { ClaimedJob } from '../../job/job.js';
+import type { Delay } from '../../job/outcome.js';
+import type { WorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
 import type { QueueOccupancy } from './queue-slots.js';
 import type { QueueWorker } from './queue-worker.js';
@@ -8,8 +11,10 @@ export class QueueWorkers {
   readonly byName = new Map<string, QueueWorker>();
   #idleWaiters: (() => void)[] = [];
 
-  /** @param channel undefined if this process does not notify others */
-  constructor(private readonly channel: Pick<NotificationChannel, 'notify'> | undefined) {}
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly workerId: string,
+  ) {}
 
   get running(): number {
     return this.#all.reduce((sum, { runs }) => sum + runs.attempts.length, 0);
@@ -43,12 +48,12 @@ export class QueueWorkers {
 
   /** Announces up to `jobs` new jobs to the worker of the queue, and to other processes if it has no room for all. */
   announce(queue: string, jobs: number): void {
-    if (!this.of(queue)?.announce(jobs)) this.channel?.notify(queue, jobs);
+    if (!this.of(queue)?.announce(jobs)) this.parts.stores.workerChannel?.notify(queue, jobs);
   }
 
   /** Jobs of queues that have a worker here need no notification: the next poll finds them. */
   notifyOfUnworked(jobs: readonly { readonly queue: string }[]): void {
-    for (const { queue } of jobs) if (!this.of(queue)) this.channel?.notify(queue, 1);
+    for (const { queue } of jobs) if (!this.of(queue)) this.parts.stores.workerChannel?.notify(queue, 1);
   }
 
   abandon(claim: ActiveClaim): void {
@@ -79,11 +84,32 @@ export class QueueWorkers {
     for (const { runs } of this.#all) runs.release();
   }
 
-  /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */
-  fillInTurn(random: () => number): void {
-    const queues = this.#all;
-    const first = Math.floor(random() * queues.length);
-    for (const queue of [...queues.slice(first), ...queues.slice(0, first)]) queue.fill();
+  /** The queue has freed a slot, which all queues share if the process has a limit. */
+  onSlotFree(queue: string): void {
+    if (this.#shareSlots) this.#fillInTurn();
+    else this.of(queue)?.fill();
+  }
+
+  /** The queue, or a part of it, has become idle. If queues lack jobs now, the listener listens for them. */
+  onIdle(queue: string, listener: { listenFor(queue: string): void } | undefined): void {
+    if (this.#shareSlots) this.#fillInTurn();
+    for (const name of this.#shareSlots ? this.names : [queue]) if (this.of(name)?.lacksJobs) listener?.listenFor(name);
+    this.notifyIdle();
+  }
+
+  /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
+  async rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {
+    const { stores, logger } = this.parts;
+    const what = group === null ? `queue "${queue}"` : `group "${group}" of queue "${queue}"`;
+    const storing = group === null ? stores.limits.rest(queue, rest) : stores.groups.rest(queue, group, rest);
+    // Without the rest, the next call fails like this one and asks for it again.
+    const stored = storing.catch((error: Error) =>
+      logger.warn(`Cannot let ${what} rest: ${logText(error.message)}`, { queue, workerId: this.workerId }),
+    );
+    if (group !== null) return stored;
+    void this.of(queue)?.rest(stored);
+    await stored;
+    stores.workerChannel?.notifyAll();
   }
 
   notifyIdle(): void {
@@ -96,6 +122,17 @@ export class QueueWorkers {
 
   untilOneIdle(worker: QueueWorker, ended: AbortSignal): Promise<void> {
     return this.#until(() => worker.isIdle || ended.aborted);
+  }
+
+  get #shareSlots(): boolean {
+    return Number.isFinite(this.parts.workerOptions.concurrency);
+  }
+
+  /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */
+  #fillInTurn(): void {
+    const queues = this.#all;
+    const first = Math.floor(this.parts.random() * queues.length);
+    for (const queue of [...queues.slice(first), ...queues.slice(0, first)]) queue.fill();
   }
 
   async #until(isIdle: () => boolean): Promise<void> {

@@ -1,7 +1,8 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
-import { HandlerTable } from '../../lib/worker/run/handler-table.js';
-import { WorkerComponents } from '../../lib/worker/worker-components.js';
-import { resolveWorkerOptions } from '../../lib/worker/worker-options.js';
+import type { Rescuer } from '../../lib/worker/complete/rescuer.js';
+import { QueueStrategies } from '../../lib/worker/queue/queue-strategies.js';
+import type { QueueWorkers } from '../../lib/worker/queue/queue-workers.js';
+import { WorkerLockHolder } from '../../lib/worker/worker-lock-holder.js';
 import type { WorkerParts } from '../../lib/worker/worker-parts.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -28,36 +29,33 @@ function setup() {
     },
     clock: new FakeClock(),
     logger: { log: () => {}, warn: () => {}, error: () => {}, debug: () => {} },
-    random: () => 0,
-    handlers: new HandlerTable(),
-    workerOptions: resolveWorkerOptions(),
     optionsFor: () => resolveQueueOptions(),
-    instrumentations: {},
-    codeSchedules: { declared: new Map() },
-    pruneTasks: [],
   } as unknown as WorkerParts;
-  return { components: new WorkerComponents('w', parts, [], () => false), lockCount: () => lockCount };
+  const strategies = new QueueStrategies(parts.stores.jobs, parts.logger, parts.optionsFor);
+  const rescuer = { rescue: () => Promise.resolve(0) } as unknown as Rescuer;
+  const holder = new WorkerLockHolder(parts, 'w', rescuer, strategies, {} as QueueWorkers, { claims: [] });
+  return { strategies, holder, lockCount: () => lockCount };
 }
 
 describe('a worker whose queue by lock could not be added', () => {
   it('acquires no lock for a later queue that needs none', async () => {
-    const { components, lockCount } = setup();
-    await components.strategies.choose(['by lock']);
+    const { strategies, holder, lockCount } = setup();
+    await strategies.choose(['by lock']);
 
-    await components.strategies.choose(['other']);
-    await components.acquireLockIfNeeded(['other']);
+    await strategies.choose(['other']);
+    await holder.acquireFor(['other']);
 
     expect(lockCount()).toBe(0);
   });
 
   it('acquires one lock if the queue is added again', async () => {
-    const { components, lockCount } = setup();
-    await components.strategies.choose(['by lock']);
+    const { strategies, holder, lockCount } = setup();
+    await strategies.choose(['by lock']);
 
-    await components.acquireLockIfNeeded(['by lock']);
-    await components.acquireLockIfNeeded(['by lock']);
+    await holder.acquireFor(['by lock']);
+    await holder.acquireFor(['by lock']);
 
     expect(lockCount()).toBe(1);
-    await components.releaseLock();
+    await holder.stop();
   });
 });
