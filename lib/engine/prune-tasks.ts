@@ -6,7 +6,7 @@ import type { ScheduleStore } from '../store/features/schedules/schedule-store.j
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { PruneTask } from '../worker/pruner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
-import type { CodeSchedules } from '../worker/schedule-runner.js';
+import type { CodeSchedules } from '../worker/worker-parts.js';
 
 interface PruneSettings {
   readonly auditRetentionMs: number | false;

@@ -1,17 +1,9 @@
-import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
-
-export interface RunTimeSettingsParts {
-  readonly queues: QueueWorkers;
-  readonly pauses: QueuePauses;
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  readonly logger: JobLogger;
-}
+import type { WorkerParts } from './worker-parts.js';
 
 /** Applies the settings that an administrator has made for all processes, and asks the functions `enabled`. */
 export class RunTimeSettings {
@@ -20,17 +12,21 @@ export class RunTimeSettings {
   readonly #answers = new Map<string, boolean>();
   readonly #outages = new Map<string, OutageLog>();
 
-  constructor(private readonly parts: RunTimeSettingsParts) {}
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly queues: QueueWorkers,
+    private readonly pauses: QueuePauses,
+  ) {}
 
   /** Returns whether the queue was closed or opened in all processes since the last poll. */
   observe(queue: string, state: QueueState): boolean {
     const isEnabled = this.apply(queue, state);
-    return this.parts.pauses.observePausedEverywhere(queue, state.paused || !isEnabled);
+    return this.pauses.observePausedEverywhere(queue, state.paused || !isEnabled);
   }
 
   /** Sets the concurrency of the queue, and returns whether the queue may claim jobs now. */
   apply(queue: string, { concurrency, isEnabled }: Pick<QueueState, 'concurrency' | 'isEnabled'>): boolean {
-    const worker = this.parts.queues.of(queue);
+    const worker = this.queues.of(queue);
     if (worker && this.#concurrency.get(worker) !== (concurrency ?? undefined)) {
       if (concurrency === null) this.#concurrency.delete(worker);
       else this.#concurrency.set(worker, concurrency);
@@ -41,7 +37,7 @@ export class RunTimeSettings {
 
   /** The concurrency of the options has changed. */
   onOptionsChanged(queue: string): void {
-    const worker = this.parts.queues.of(queue);
+    const worker = this.queues.of(queue);
     if (worker && !this.#concurrency.has(worker)) worker.setConcurrency(this.parts.optionsFor(queue).concurrency);
   }
 

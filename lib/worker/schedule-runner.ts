@@ -1,24 +1,7 @@
 import { groupBy } from '../common/group-by.js';
-import type { JobLogger } from '../common/job-logger.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { ScheduleConflictError } from '../job/errors.js';
-import type { QueueEvents } from '../listen/queue-events.js';
-import type { ScheduleStore } from '../store/features/schedules/schedule-store.js';
-
-/** The schedules from code. */
-export interface CodeSchedules {
-  /** By name. Complete before the worker starts. */
-  readonly declared: ReadonlyMap<string, NewSchedule>;
-  /** Of this program: a schedule is not replaced by an older revision of it. */
-  readonly revision: string;
-}
-
-interface ScheduleParts {
-  readonly stores: { readonly schedules: ScheduleStore };
-  readonly codeSchedules: CodeSchedules;
-  readonly events: QueueEvents;
-  readonly logger: JobLogger;
-}
+import type { WorkerParts } from './worker-parts.js';
 
 /** Declares the schedules of the queues that a worker works, and runs the due ticks of schedules. */
 export class ScheduleRunner {
@@ -27,7 +10,7 @@ export class ScheduleRunner {
   readonly names: readonly string[];
 
   constructor(
-    private readonly parts: ScheduleParts,
+    private readonly parts: WorkerParts,
     queues: readonly string[],
     private readonly announce: (queue: string, jobs: number) => void,
   ) {

@@ -2,6 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type { QueueEvents } from '../listen/queue-events.js';
+import type { NewSchedule } from '../job/schedules/schedule.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
@@ -22,8 +23,15 @@ import type { FlowSettler } from './complete/flow-settler.js';
 import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
 import type { PruneTask } from './pruner.js';
 import type { HandlerTable } from './run/handler-table.js';
-import type { CodeSchedules } from './schedule-runner.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
+
+/** The schedules from code. */
+export interface CodeSchedules {
+  /** By name. Complete before the worker starts. */
+  readonly declared: ReadonlyMap<string, NewSchedule>;
+  /** Of this program: a schedule is not replaced by an older revision of it. */
+  readonly revision: string;
+}
 
 /** The ports of the store that a worker calls. */
 export interface WorkerStores {

@@ -36,7 +36,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const id = randomUUID();
   const queues = new QueueWorkers(parts, id);
   const pauses = new QueuePauses(queues, isPausedHere, () => listener?.restartListening());
-  const settings = new RunTimeSettings({ queues, pauses, optionsFor, logger });
+  const settings = new RunTimeSettings(parts, queues, pauses);
   const strategies = new QueueStrategies(jobs, logger, optionsFor);
   const completer = new Completer(
     jobs,
