@@ -1,6 +1,6 @@
 import type { StoredError } from './stored-error.js';
 
-/** The events of a job, in the order of its life. */
+/** The events of a job, in the order of its life. Those of administrators stand last. */
 export const QUEUE_EVENTS = [
   'enqueued',
   'promoted',

@@ -150,7 +150,7 @@ export class Actor {
     const { stores, settings, logger, settler } = this.engine.opened;
     const options = settings.of(job.queue);
     const parts: AttemptParts = {
-      ...{ workerId: this.#workerId, store: stores.jobs, steps: stores.steps, flows: stores.flows, logger },
+      ...{ workerId: this.#workerId, stores, logger },
       ...{ clock: this.clock, random: () => 0.5, optionsFor: (name) => settings.of(name) },
       ...{ events: new QueueEvents(logger), announce: () => undefined, jobLogWriter: this.#logWriter },
     };
