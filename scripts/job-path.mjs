@@ -83,7 +83,7 @@ async function measure(database, library) {
     const jobs = met.slice(WARM_UP_JOBS);
     const isIn = (file, phase) => jobs.some((phases) => phases[phase].has(file));
     const files = [...lines.keys()].filter((file) => jobs.every((phases) => phases.some((phase) => phase.has(file))));
-    return new Map(files.sort().map((file) => [file, PHASES.filter((_, phase) => isIn(file, phase))]));
+    return new Map(files.map((file) => [file, PHASES.filter((_, phase) => isIn(file, phase))]));
   } finally {
     await app.close();
     await other.destroy();
@@ -176,5 +176,5 @@ async function linesOfLib() {
     relative(root, file),
     (await readFile(file, 'utf8')).split('\n').length - 1,
   ]);
-  return new Map(await Promise.all(counted));
+  return new Map((await Promise.all(counted)).sort(([a], [b]) => a.localeCompare(b)));
 }
