@@ -105,7 +105,7 @@ async function problemsOf(folder: string, files: readonly { name: string; code: 
       types: ['node', 'vitest/globals'],
       paths: {
         'nestjs-sql-queue': [join(root, 'lib/index.ts')],
-        'nestjs-sql-queue/*': [join(root, 'lib/*/index.ts')],
+        'nestjs-sql-queue/*': [join(root, 'lib/extras/*/index.ts')],
       },
     },
     files: files.map(({ name }) => name),
