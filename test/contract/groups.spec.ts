@@ -119,7 +119,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect((await claim(world, 5, { groups: FIFO })).jobs).toEqual([]);
     await world.admin.remove([first!]);
     world.advance(11_000);
-    expect((await claim(world, 5, { groups: FIFO })).jobs).toMatchObject([{ id: second }]);
+    expect((await claimWhenDue(world, 5, FIFO)).jobs).toMatchObject([{ id: second }]);
   });
 
   it('let other jobs pass a job that waits for its next attempt', async () => {
@@ -204,7 +204,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     await world.jobs.complete(finalBatchOf({ ...running, jobs: [first!] }));
     // The outcome of such a job does not wake its group.
     world.advance(11_000);
-    expect(groupsOf(await claim(world, 5))).toBe('a');
+    expect(groupsOf(await claimWhenDue(world, 5))).toBe('a');
   });
 
   it('count the jobs that a process without a limit for them runs', async () => {
@@ -214,7 +214,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
 
     expect(groupsOf(await claim(world, 5, { groups: { ...RULES, concurrency: 3 } }))).toBe('a');
     world.advance(11_000);
-    expect(groupsOf(await claim(world, 1))).toBe('a');
+    expect(groupsOf(await claimWhenDue(world, 1))).toBe('a');
     expect(groupsOf(await claim(world, 5, { groups: { ...RULES, concurrency: 4 } }))).toBe('');
     expect(groupsOf(running)).toBe('aa');
   });
@@ -259,7 +259,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     const ahead = await claim(world, 1);
     world.advance(-3_600_000);
 
-    expect([ahead, await claim(world, 1)].map(groupsOf)).toEqual(['', 'a']);
+    expect([ahead, await claimWhenDue(world, 1)].map(groupsOf)).toEqual(['', 'a']);
   });
 
   it('keep their turns if the clock of the server goes an hour ahead and back', async () => {
@@ -288,7 +288,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect(groupsOf(await claim(world, 10, { groups }))).toBe('aab');
     expect(groupsOf(await claim(world, 10, { groups }))).toBe('');
     world.advance(86_400_000);
-    expect(groupsOf(await claim(world, 10, { groups }))).toBe('aa');
+    expect(groupsOf(await claimWhenDue(world, 10, groups))).toBe('aa');
   });
 
   it('run the jobs without a group as one more group', async () => {
@@ -315,7 +315,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect((await claim(world, 5)).jobs).toEqual([]);
     world.advance(1_001);
     await world.jobs.promote(10);
-    expect((await claim(world, 5)).jobs).toMatchObject([{ group: 'a' }]);
+    expect((await claimWhenDue(world, 5)).jobs).toMatchObject([{ group: 'a' }]);
   });
 
   it('survive in the history, and when a dead job is retried', async () => {
@@ -348,7 +348,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     world.advance(11_000);
 
     expect(blocked).toEqual([]);
-    expect(groupsOf(await claim(world, 10))).toContain('aa');
+    expect(groupsOf(await claimWhenDue(world, 10))).toContain('aa');
   });
 
   it('count as waiting', async () => {
@@ -389,4 +389,12 @@ function put(world: World, group: string, count: number, more: Partial<NewJob> =
 
 async function claim(world: World, limit: number, request: Partial<ClaimRequest> = {}): Promise<Claim> {
   return world.claim({ limit, groups: RULES, ...request });
+}
+
+/** A claim may still receive what a refresh has read that began before the clock went on. */
+function claimWhenDue(world: World, limit: number, groups = RULES): Promise<Claim> {
+  return eventually(async () => {
+    const claimed = await claim(world, limit, { groups });
+    return claimed.jobs.length > 0 && claimed;
+  });
 }

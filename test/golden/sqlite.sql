@@ -15,6 +15,10 @@
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
+  DELETE FROM sql_queue_stages
+  WHERE job_id = ?
+;
+
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
