@@ -140,6 +140,12 @@ export class Model {
     for (const job of this.jobs.values()) if (job.waitsFor === key) job.free(this.now);
   }
 
+  /** The clock goes back: a worker may have promoted the jobs that were due before. */
+  forgetDueTimes(nowMs: number): void {
+    for (const job of this.jobs.values())
+      if (job.notBefore && job.notBefore.value <= nowMs + this.toleranceMs) job.notBefore = undefined;
+  }
+
   /** Why the claim, which began with command `begun`, must not have taken the jobs. */
   claimed(actor: number, jobs: readonly ClaimedJob[], begun: number, nowMs: number, leaseUntil: number): string[] {
     const problems: string[] = [];

@@ -267,6 +267,7 @@ export class World {
 
   /** The clock of the database jumps. */
   jump(ms: number): void {
+    if (ms < 0) this.model.forgetDueTimes(this.nowMs);
     this.#skewMs += ms;
   }
 
