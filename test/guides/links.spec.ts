@@ -8,7 +8,14 @@ const REPOSITORY = /^https:\/\/github\.com\/nestjs-sql-queue\/nestjs-sql-queue\/
 
 describe('the links of the README and the documentation', () => {
   it('lead to files and headings that exist', async () => {
-    const pages = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
+    const pages = [
+      'README.md',
+      'CONTRIBUTING.md',
+      'ARCHITECTURE.md',
+      'FIRST-CHANGE.md',
+      'CHANGELOG.md',
+      'bench/README.md',
+    ];
     for (const folder of ['docs', 'sample']) {
       const names = await readdir(join(root, folder), { recursive: true });
       pages.push(...names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name)));

@@ -11,7 +11,7 @@ describe('the documentation', () => {
     const paths = (await Promise.all(FOLDERS.map(pathsBelow))).flat();
     const guides = paths.filter((path) => path.startsWith('docs/') && path.endsWith('.md'));
 
-    const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md', ...guides].flatMap((page) =>
+    const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'FIRST-CHANGE.md', ...guides].flatMap((page) =>
       pathsIn(page)
         .filter((path) => !paths.some((each) => patternOf(path).test(each)))
         .map((path) => `${page}: ${path}`),
