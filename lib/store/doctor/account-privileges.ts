@@ -42,6 +42,7 @@ export const ACCOUNT_PRIVILEGES: Readonly<Record<Account, AccountPrivileges>> = 
       commit_log: ALL,
       claims: ['SELECT', 'UPDATE'],
       history: NO_UPDATE,
+      stages: ['SELECT', 'DELETE'],
       waits: NO_UPDATE,
       progress: ['SELECT', 'DELETE'],
       logs: ['SELECT', 'DELETE'],
