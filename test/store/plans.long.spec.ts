@@ -177,7 +177,9 @@ function blob(): string {
   return toEnvelope({ key: '$blob', content: `2030-01-01/${randomUUID()} ${'h'.repeat(43)}` });
 }
 
-/** Creates malformed jobs, as another program could. */
+const GONE_JOB = 2_000_000;
+
+/** Creates malformed jobs, and stages without jobs, as another program could. */
 async function everyMalformedJob(world: World, dataSource: DataSource): Promise<void> {
   const { jobs } = await world.open({ dataSource });
   const odd = (columns: string, values: string) =>
@@ -187,6 +189,10 @@ async function everyMalformedJob(world: World, dataSource: DataSource): Promise<
       await odd('state', `'odd'`);
       await odd('group_key, runnable', `'outside', 1`);
       await odd('id', `-${9_007_199_254_740_992n + BigInt(n)}`);
+      // The stage of a job that the other program has deleted.
+      await world.sql(
+        `REPLACE INTO sql_queue_stages (job_id, queue, stage, priority) VALUES (${GONE_JOB + n}, 'odd', 's', 0)`,
+      );
     }
     await jobs.claim(claimRequest({ queue: 'odd' }));
     await jobs.cleanUp(count);
