@@ -1,7 +1,7 @@
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from './admin-store.js';
 import { readClaimedJobs } from '../reads/claimed-jobs.js';
-import { BLOCKED } from '../rows/runnable.js';
+import { BLOCKED, IN_STAGE, SCHEDULED } from '../tables/runnable.js';
 import { query, type Work } from '../core/statement.js';
 
 // Reads only index queue, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program
@@ -32,7 +32,7 @@ export function* countJobs(queue: string | null): Work<JobCounts> {
       counts.blocked += Number(row.jobs);
       continue;
     }
-    const delayed = Number(row.runnable) === 0 ? Number(row.jobs) : Number(row.timed);
+    const delayed = Number(row.runnable) === SCHEDULED ? Number(row.jobs) : Number(row.timed);
     counts.scheduled += delayed;
     counts[waitingStateOf(row)] += Number(row.jobs) - delayed;
   }
@@ -55,5 +55,5 @@ function* countClaimed(counts: JobCounts, queue: string | null): Work<void> {
 }
 
 function waitingStateOf({ runnable }: { runnable: number }): 'waiting' | 'staged' {
-  return Number(runnable) === 2 ? 'staged' : 'waiting';
+  return Number(runnable) === IN_STAGE ? 'staged' : 'waiting';
 }

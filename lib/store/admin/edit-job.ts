@@ -7,7 +7,7 @@ import { deleteEarlierRuns, findEarlierRuns } from '../ends/earlier-runs.js';
 import { withRestart } from '../ends/restart.js';
 import { rememberBlob } from '../ends/subject-blobs.js';
 import { findStaged } from '../ends/stages.js';
-import { IN_GROUP, RETURNED } from '../rows/runnable.js';
+import { IN_GROUP, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import type { JobEdit } from './admin-store.js';
 import { makeDue } from './replay-jobs.js';
 import type { TableRow } from '../tables/table-schemas.js';
@@ -45,7 +45,7 @@ const SET_STAGE_PRIORITY = `
 
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL
+  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL
   WHERE id = :id`;
 
 const READ_LIVE = `

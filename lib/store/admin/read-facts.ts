@@ -7,7 +7,7 @@ import { groupColumns, groupOverridesOf, type GroupRow } from '../features/group
 import { findActiveJobs } from '../features/groups/active-jobs.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limits-row.js';
 import { LIVE_STATE } from '../rows/job-record.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../rows/runnable.js';
+import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { settingsOf } from '../features/queues/settings-row.js';
 import { readActiveIds, readJobStates, readNeededJobs, readPause, readServedQueues } from './read-more-facts.js';
@@ -85,7 +85,7 @@ const ahead = (ranges: readonly number[]) =>
     ])
     .join(' UNION ALL ');
 
-const AHEAD_IN_QUEUE = ahead([1]);
+const AHEAD_IN_QUEUE = ahead([IN_QUEUE]);
 const AHEAD_IN_GROUP = ahead([IN_GROUP, ARRIVING, RETURNED]);
 
 type JobRow = Omit<TableRow<'jobs'>, 'state' | 'due_at'> & { readonly state: JobState; readonly at: number };
@@ -171,9 +171,9 @@ function* readSurroundings(row: JobRow): Work<Surroundings> {
     workers: statement(WORKERS, { queue, quoted: JSON.stringify(queue) }),
     ...(inGroup && { group: statement(GROUP, { queue, group }) }),
     ...(state === 'scheduled' && { step: statement(STEP, { id, runAt: row.run_at }) }),
-    ...(runnable === 2 && { stage: statement(STAGE, { id }) }),
+    ...(runnable === IN_STAGE && { stage: statement(STAGE, { id }) }),
     ...(state === 'waiting' &&
-      runnable !== 2 && {
+      runnable !== IN_STAGE && {
         ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE, { queue, group, priority, id }),
       }),
   };

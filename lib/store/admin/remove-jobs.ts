@@ -5,7 +5,7 @@ import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, query, recordEvents, statement, type Work } from '../core/statement.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
-import { IS_STAGED, type StagedRow } from '../rows/runnable.js';
+import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { markRemoved } from '../features/waits/sql-wait-store.js';
 
 const LOCK_IDLE = `

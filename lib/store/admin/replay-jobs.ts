@@ -2,7 +2,7 @@ import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../features/flows/reopen-edges.js';
-import { BLOCKED, RETURNED, RUNNABLE_WHEN_WAITING } from '../rows/runnable.js';
+import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
 import { deleteEarlierRuns, findEarlierRuns } from '../ends/earlier-runs.js';
 import { withRestart } from '../ends/restart.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
@@ -131,8 +131,8 @@ function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number, isBlocked:
   const schedule = isBlocked
     ? [null, 'blocked', BLOCKED]
     : delayMs > 0
-      ? [delayMs, 'scheduled', 0]
-      : [null, 'waiting', 1];
+      ? [delayMs, 'scheduled', SCHEDULED]
+      : [null, 'waiting', IN_QUEUE];
   const dueMs = isBlocked || delayMs > 0 ? null : 0;
   if (staysInQueue(row, replay)) {
     const { queue, max_attempts, headers, options } = row;

@@ -3,7 +3,7 @@ import { query, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
 import type { Completion } from '../rows/completion.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
-import { IS_STAGED, type StagedRow } from '../rows/runnable.js';
+import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { endJobs } from './end-jobs.js';
 
 /** The columns of a job that is locked before it is cancelled. */

@@ -1,6 +1,6 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
-import { ARRIVING, BLOCKED } from '../rows/runnable.js';
+import { ARRIVING, BLOCKED, IN_QUEUE, SCHEDULED } from '../tables/runnable.js';
 import { addSubjects, hasSubject } from './add-subjects.js';
 import { jobEventsOf } from '../rows/job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
@@ -24,7 +24,7 @@ const INSERT_JOBS = `
 // database as its default.
 const INSERT_WAITING_JOBS = `
   INSERT INTO {jobs} (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
-  VALUES :rows(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
+  VALUES :rows(?, ?, 'waiting', ${IN_QUEUE}, ?, ?, ?, ?, ?)`;
 
 // For jobs without any option. Column defaults cost the server a fifth less than explicit values.
 const INSERT_PLAIN_JOBS = `
@@ -108,7 +108,7 @@ function toJobRow(job: NewJob): SqlValue[] {
 
 function standingOf(job: NewJob): [state: string, runnable: number] {
   if (job.isBlocked) return ['blocked', BLOCKED];
-  return isScheduled(job) ? ['scheduled', 0] : ['waiting', job.group === undefined ? 1 : ARRIVING];
+  return isScheduled(job) ? ['scheduled', SCHEDULED] : ['waiting', job.group === undefined ? IN_QUEUE : ARRIVING];
 }
 
 function toWaitingJobRow({ queue, name, priority, maxAttempts, payload, headers, overrides }: NewJob): SqlValue[] {

@@ -3,18 +3,18 @@ import { REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
 import type { Completion } from '../rows/completion.js';
 import { errorsAfter } from '../rows/error-column.js';
 import { fence, type FencedStatement } from '../rows/fence.js';
-import { BLOCKED, RETURNED } from '../rows/runnable.js';
+import { BLOCKED, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
+  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
       attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 // A retried job is due now, and a released job keeps its due time. The row keeps its length.
 const RETURN_TO_WAITING = `
   UPDATE {jobs} {by primary}
-  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = ${IN_STAGE} THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 const BLOCK = `

@@ -1,7 +1,7 @@
 import { ascending } from '../core/safe-id.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 import { isFinished } from '../rows/fence.js';
-import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../rows/runnable.js';
+import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../tables/runnable.js';
 import type { JobEnd } from './job-end.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in

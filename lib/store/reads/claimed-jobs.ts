@@ -1,6 +1,7 @@
 import { readIds } from '../../job/read-columns.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { IN_STAGE } from '../tables/runnable.js';
 
 const SELECT_CLAIMS = `
   SELECT id, job_ids, start_limit
@@ -42,6 +43,6 @@ export function* readClaimedJobs(queue: string | null): Work<JobOfClaim[]> {
     queue: row.queue,
     // A job of a claim that was written after the claims were read counts as started.
     isStarted: started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true,
-    range: Number(row.runnable) === 2 ? 'staged' : 'waiting',
+    range: Number(row.runnable) === IN_STAGE ? 'staged' : 'waiting',
   }));
 }

@@ -15,7 +15,7 @@ import {
   type IndexRange,
 } from './candidates.js';
 import { readIds } from '../../job/read-columns.js';
-import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../rows/runnable.js';
+import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { nextRanges } from './next-ranges.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
@@ -31,14 +31,14 @@ const CLAIMED_IDS = `
 const SCHEDULED_IDS = `
   SELECT id
   FROM ${INDEX}
-  WHERE queue = :queue AND runnable = 0 AND id <= :most
+  WHERE queue = :queue AND runnable = ${SCHEDULED} AND id <= :most
   LIMIT :limit`;
 
 // On SQLite a plain INSERT by another program leaves a delayed job runnable. The other databases skip this query.
 const PLAIN_SCHEDULED_IDS = `
   SELECT id
   FROM ${INDEX}
-  WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most {only sqlite}
+  WHERE queue = :queue AND runnable = ${IN_QUEUE} AND run_at > 0 AND id <= :most {only sqlite}
   LIMIT :limit`;
 
 // Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have. One range of the index
@@ -83,7 +83,10 @@ export function* selectScheduled(
   const beyondCursor = `(run_at ${beyond} :runAt OR (run_at = :runAt AND group_key ${beyond} :group)
         OR (run_at = :runAt AND group_key = :group AND priority ${beyond} :priority)
         OR (run_at = :runAt AND group_key = :group AND priority = :priority AND id ${beyond} :id))`;
-  const ranges = [`runnable = 0 AND ${beyondCursor}`, `runnable = 1 AND run_at > 0 AND ${beyondCursor} {only sqlite}`];
+  const ranges = [
+    `runnable = ${SCHEDULED} AND ${beyondCursor}`,
+    `runnable = ${IN_QUEUE} AND run_at > 0 AND ${beyondCursor} {only sqlite}`,
+  ];
   const selectsOf = (count: number) =>
     Array.from({ length: count }, (_, queueIndex) => queueIndex).flatMap((queueIndex) =>
       ranges.map(
@@ -136,7 +139,7 @@ export function* selectScheduled(
 /** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
 function selectFirstDue({ queue, isPlain }: ScheduledRange, index: number, order: PageOrder) {
   const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
-  const range = isPlain ? 'runnable = 1 AND run_at > 0 {only sqlite}' : 'runnable = 0';
+  const range = isPlain ? `runnable = ${IN_QUEUE} AND run_at > 0 {only sqlite}` : `runnable = ${SCHEDULED}`;
   return [
     `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
     { [`queue${index}`]: queue },

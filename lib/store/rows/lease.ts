@@ -6,6 +6,7 @@ import type { ClaimRequest, ClaimLease } from './claim.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
 import { statement, deleteFrom, execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { IN_QUEUE } from '../tables/runnable.js';
 
 // A lease length that another program has written could overflow, which would fail the renewal of all leases of the
 // worker. A length out of range counts as the default one.
@@ -68,7 +69,7 @@ const HAS_CLAIMED_JOB = `
 const CLAIMED_JOBS = `
   SELECT id
   FROM {jobs} {by jobs.queue}
-  WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = :claimId`;
+  WHERE queue = :queue AND runnable = ${IN_QUEUE} AND run_at IS NULL AND state = 'active' AND claim_id = :claimId`;
 
 // Only for a claim whose list another program has damaged, because it uses no index.
 const CLAIMED_JOBS_WITHOUT_INDEX = `

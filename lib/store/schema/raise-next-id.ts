@@ -3,6 +3,7 @@ import { inArchive } from '../tables/archive-options.js';
 import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
+import { IN_STAGE } from '../tables/runnable.js';
 
 // Half of the ids that a number holds exactly. Another program wrote a row above that, and new ids above it would run
 // out.
@@ -27,7 +28,7 @@ const HIGHEST_ARCHIVED_ID = `SELECT MAX(id) FROM {archive} WHERE id <= ${MAX_TRU
 // A row in no queue, deleted in the same transaction. An explicit id raises the counter without the ALTER privilege.
 const RESERVE = `
   INSERT INTO {jobs} (id, queue, state, runnable, payload)
-  VALUES (:id, '', 'waiting', 2, 'null')`;
+  VALUES (:id, '', 'waiting', ${IN_STAGE}, 'null')`;
 
 const UNRESERVE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 

@@ -17,6 +17,7 @@ import {
   zeroAsNull,
   type RowOf,
 } from './columns.js';
+import { ARRIVING, IN_QUEUE, SCHEDULED } from './runnable.js';
 
 const NOW = {
   mysql: `(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)`,
@@ -24,9 +25,12 @@ const NOW = {
 };
 
 // A default of SQLite cannot read another column, so a plain INSERT with a run_at or a group makes a waiting job with
-// runnable = 1 there. Claims skip it until it is due.
+// runnable = IN_QUEUE there. Claims skip it until it is due.
 const FIRST_STATE = { mysql: `(IF(run_at IS NULL, 'waiting', 'scheduled'))`, sqlite: `'waiting'` };
-const FIRST_RUNNABLE = { mysql: `(IF(run_at IS NULL, IF(group_key = '', 1, 4), 0))`, sqlite: '1' };
+const FIRST_RUNNABLE = {
+  mysql: `(IF(run_at IS NULL, IF(group_key = '', ${IN_QUEUE}, ${ARRIVING}), ${SCHEDULED}))`,
+  sqlite: `${IN_QUEUE}`,
+};
 
 /**
  * A plain INSERT of queue and payload makes a complete job by the defaults. A claim changes no column's length, so InnoDB

@@ -4,7 +4,7 @@ import { jobEventsOf } from '../rows/job-events.js';
 import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';
-import { RUNNABLE_WHEN_WAITING } from '../rows/runnable.js';
+import { IN_QUEUE, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
 
 // Reads each queue by index queue, because an index on run_at would cost every enqueue. A plain INSERT of another
@@ -21,7 +21,7 @@ const dueOf = (queue: number, runnable: number, afterCursor: string) => `
 
 const dueOfAll = (queues: number, afterCursor: string) => `
   SELECT id, run_at, group_key, priority
-  FROM (${Array.from({ length: queues }, (_, queue) => `${dueOf(queue, 0, afterCursor)} UNION ALL ${dueOf(queue, 1, afterCursor)}`).join(' UNION ALL ')}
+  FROM (${Array.from({ length: queues }, (_, queue) => `${dueOf(queue, SCHEDULED, afterCursor)} UNION ALL ${dueOf(queue, IN_QUEUE, afterCursor)}`).join(' UNION ALL ')}
   ) AS due
   ORDER BY run_at, group_key, priority, id
   LIMIT :limit`;

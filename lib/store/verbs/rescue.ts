@@ -8,7 +8,7 @@ import { rescueEvents } from '../rows/job-events.js';
 import { endJobs } from '../ends/end-jobs.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
-import { IS_STAGED, type StagedRow } from '../rows/runnable.js';
+import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
 import type { TableRow } from '../tables/table-schemas.js';
 

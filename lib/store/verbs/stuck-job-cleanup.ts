@@ -5,7 +5,7 @@ import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
 import { CLAIMED_COLUMNS } from '../rows/claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../rows/runnable.js';
+import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { findStaged } from '../ends/stages.js';
 import { statement, deleteFrom, Ids, query, executeAll, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
@@ -24,13 +24,13 @@ const STUCK = `
   (j.state NOT IN ('waiting', 'scheduled', 'active', 'blocked')
    OR (j.state = 'blocked' AND (j.run_at IS NOT NULL OR j.claim_id <> 0 OR j.runnable <> ${BLOCKED}))
    OR (j.state = 'active' AND c.id IS NULL)
-   OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
+   OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> ${SCHEDULED}))
    OR j.run_at > ${MAX_TIMESTAMP_MS}
-   OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
-   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = 1 AND j.group_key <> '')
+   OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (${SCHEDULED}, ${IN_QUEUE}))
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = ${IN_QUEUE} AND j.group_key <> '')
    OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = ${IN_GROUP} AND j.group_key <> '' AND ${HAS_NO_TURN})
-   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1 AND NOT (j.runnable IN (${IN_A_GROUP}) AND j.group_key <> '')
-       AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> ${IN_QUEUE} AND NOT (j.runnable IN (${IN_A_GROUP}) AND j.group_key <> '')
+       AND NOT (j.runnable = ${IN_STAGE} AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
 
 const SCAN = `
   SELECT MAX(j.id) AS last, COUNT(*) AS scanned, MIN(CASE WHEN ${STUCK} THEN j.id END) AS stuck
@@ -120,7 +120,7 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
 }
 
 function isOutsideItsGroup({ state, run_at, runnable, group_key }: StuckRow): boolean {
-  return state === 'waiting' && run_at === null && [1, IN_GROUP].includes(runnable) && group_key !== '';
+  return state === 'waiting' && run_at === null && [IN_QUEUE, IN_GROUP].includes(runnable) && group_key !== '';
 }
 
 /** The column that hides the job from claims, promotions and rescues. */
@@ -144,11 +144,14 @@ function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): ColumnP
     case 'scheduled':
       if (run_at === null) return invalid('run_at', 'a time, since the job is scheduled', run_at);
       if (Number(claim_id) !== 0) return invalid('claim_id', '0, since the job is scheduled', claim_id);
-      return runnable === 0 ? undefined : invalid('runnable', '0, since the job is scheduled', runnable);
+      return runnable === SCHEDULED
+        ? undefined
+        : invalid('runnable', `${SCHEDULED}, since the job is scheduled`, runnable);
     default:
-      if (runnable === 1 || (run_at === null ? runnable === 2 && hasStage : runnable === 0)) return undefined;
+      if (runnable === IN_QUEUE || (run_at === null ? runnable === IN_STAGE && hasStage : runnable === SCHEDULED))
+        return undefined;
       if (run_at === null && row.group_key !== '' && [IN_GROUP, ARRIVING, RETURNED].includes(runnable))
         return undefined;
-      return invalid('runnable', hasStage ? '2' : '1', runnable);
+      return invalid('runnable', `${hasStage ? IN_STAGE : IN_QUEUE}`, runnable);
   }
 }

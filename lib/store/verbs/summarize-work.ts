@@ -1,6 +1,6 @@
 import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../rows/runnable.js';
+import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { IS_AHEAD_OF_CLOCK as IS_TURN_AHEAD_OF_CLOCK } from '../features/groups/turn.js';
 import { IS_AHEAD_OF_CLOCK } from '../rows/lease.js';
 import { restUntil } from '../features/limits/rest.js';
@@ -47,9 +47,9 @@ const hasJobs = (jobs: string, condition: string) => `
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         q.queue IN (:fullyClaimed) OR ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
+         q.queue IN (:fullyClaimed) OR ${hasJobs('j', `j.runnable = ${IN_QUEUE} AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
-           OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' {only sqlite}`)} AS arriving,
+           OR ${hasJobs('c', `c.runnable = ${IN_QUEUE} AND c.group_key > '' {only sqlite}`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
          EXISTS (
            SELECT 1
@@ -68,8 +68,8 @@ const WORK_SUMMARY = `
            FROM {limits} l {by primary}
            WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR ${restUntil('l.')} > :now)
          ) AS rest_until,
-         ${earliestDue('s.runnable = 0')} AS due_at,
-         ${earliestDue('s.runnable = 1 {only sqlite}')} AS plain_due_at,
+         ${earliestDue(`s.runnable = ${SCHEDULED}`)} AS due_at,
+         ${earliestDue(`s.runnable = ${IN_QUEUE} {only sqlite}`)} AS plain_due_at,
          (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at,
          ${nextTick()} AS tick_at, :now AS at,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
@@ -77,8 +77,8 @@ const WORK_SUMMARY = `
   WHERE q.queue IN (:queues)`;
 
 const UPCOMING = `
-  SELECT ${earliestDue('s.runnable = 0', '> :now')} AS due_at,
-         ${earliestDue('s.runnable = 1 {only sqlite}', '> :now')} AS plain_due_at,
+  SELECT ${earliestDue(`s.runnable = ${SCHEDULED}`, '> :now')} AS due_at,
+         ${earliestDue(`s.runnable = ${IN_QUEUE} {only sqlite}`, '> :now')} AS plain_due_at,
          (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at,
          ${nextTick('AND next_at > :now')} AS tick_at, :now AS at`;
 
@@ -87,7 +87,7 @@ const COUNT_WAITING = `
   FROM (
     SELECT 1
     FROM {jobs} {by jobs.queue}
-    WHERE queue = :queue AND runnable IN (1, ${IN_GROUP}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
+    WHERE queue = :queue AND runnable IN (${IN_QUEUE}, ${IN_GROUP}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
     LIMIT :most
   ) AS some`;
 

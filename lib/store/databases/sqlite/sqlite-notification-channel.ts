@@ -4,7 +4,7 @@ import type { Clock } from '../../../common/clock.js';
 import { type NotificationChannel, type Notification, workerIdOf } from '../../notifications/notification-channel.js';
 import { NotificationSender } from '../../notifications/notification-sender.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
-import { ARRIVING, RETURNED } from '../../rows/runnable.js';
+import { ARRIVING, IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import { query } from '../../core/statement.js';
 
 const LISTEN_TIMEOUT_MS = 20_000;
@@ -14,7 +14,7 @@ const WAITING = `
   SELECT EXISTS (
     SELECT 1
     FROM {jobs} INDEXED BY {jobs}_queue
-    WHERE queue IN (:queues) AND runnable IN (1, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
+    WHERE queue IN (:queues) AND runnable IN (${IN_QUEUE}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
   ) AS waiting`;
 
 const CONTROL_STATE = `
@@ -31,7 +31,7 @@ const NEXT_DUE = `
     SELECT (
       SELECT s.run_at
       FROM {jobs} s INDEXED BY {jobs}_queue
-      WHERE s.queue = q.queue AND s.runnable = 0 AND s.run_at > 0
+      WHERE s.queue = q.queue AND s.runnable = ${SCHEDULED} AND s.run_at > 0
       ORDER BY s.run_at
       LIMIT 1
     ) AS due

@@ -5,7 +5,7 @@ import { statement, recordEvents, executeAll, Ids, query, executeInBatches, type
 import { ascending, idsOf } from '../../core/safe-id.js';
 import { cancelLocked, IDLE_COLUMNS, toEventJob, type IdleRow } from '../../ends/cancel-idle-jobs.js';
 import { jobEventsOf } from '../../rows/job-events.js';
-import { RUNNABLE_WHEN_WAITING, BLOCKED } from '../../rows/runnable.js';
+import { BLOCKED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../../tables/runnable.js';
 import type { RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 
 const DEPENDENTS = `
@@ -65,7 +65,7 @@ const UNBLOCK = `
 
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
-  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL
+  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = :now + :delayMs, due_at = NULL
   WHERE id = :id AND state = 'blocked'`;
 
 /** A blocked job, and the edges that decide whether it may run. */

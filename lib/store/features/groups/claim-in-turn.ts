@@ -8,7 +8,7 @@ import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
 import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
 import { shareOut, updatesOf, type Position, type Turn } from './turn.js';
-import { IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import { IN_GROUP, RETURNED } from '../../tables/runnable.js';
 import type { Lock } from '../../core/words.js';
 
 const lockJobs = (lock: Lock) => `

@@ -1,7 +1,7 @@
 import { batchesOf } from '../../../common/batches-of.js';
 import { groupBy } from '../../../common/group-by.js';
 import { idsInClaims } from '../../reads/live-candidates.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import { query, queryInBatches, type Work } from '../../core/statement.js';
 import type { GroupCounts, MaxGroupCounts } from './group-store.js';
 
@@ -28,7 +28,7 @@ const COUNT_SCHEDULED = `
   FROM (
     SELECT group_key
     FROM {jobs} {by jobs.queue}
-    WHERE queue = :queue AND runnable IN (0, 1) AND run_at IS NOT NULL
+    WHERE queue = :queue AND runnable IN (${SCHEDULED}, ${IN_QUEUE}) AND run_at IS NOT NULL
     LIMIT :mostScheduled
   ) AS scheduled
   WHERE group_key IN (:groups)

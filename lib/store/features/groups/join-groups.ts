@@ -5,12 +5,12 @@ import { execute, executeAll, Ids, insertInChunks, query, statement, type Work }
 import { compareKeys, lockedGroupsOf, lockFreeGroups } from '../../ends/locked-groups.js';
 import type { Arrival } from './read-group-changes.js';
 import { IS_AHEAD_OF_CLOCK } from './turn.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED } from '../../tables/runnable.js';
 
 const LOCK_JOBS = `
   SELECT id, group_key, priority, runnable
   FROM {jobs} {by primary}
-  WHERE :ids AND queue = :queue AND state = 'waiting' AND runnable IN (1, ${ARRIVING}, ${RETURNED}) AND run_at IS NULL
+  WHERE :ids AND queue = :queue AND state = 'waiting' AND runnable IN (${IN_QUEUE}, ${ARRIVING}, ${RETURNED}) AND run_at IS NULL
   ORDER BY id {lock free}`;
 
 const JOIN_GROUP = `

@@ -1,7 +1,7 @@
 import { pageSize } from '../../../common/page-size.js';
 import { withSafeIds } from '../../core/safe-id.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
-import { ARRIVING, RETURNED } from '../../rows/runnable.js';
+import { ARRIVING, IN_QUEUE, RETURNED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { GroupPosition } from './group-row.js';
 import { IS_AHEAD_OF_CLOCK } from './turn.js';
@@ -15,7 +15,7 @@ const arrivals = (runnable: number, afterGroup: string) => `
   LIMIT :limit`;
 
 const ranges = (afterGroup = '') => ({
-  runnable: arrivals(1, afterGroup),
+  runnable: arrivals(IN_QUEUE, afterGroup),
   returned: arrivals(RETURNED, afterGroup),
   arriving: arrivals(ARRIVING, afterGroup),
 });

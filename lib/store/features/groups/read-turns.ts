@@ -13,7 +13,7 @@ import {
   type Work,
 } from '../../core/statement.js';
 import type { ClaimRequest } from '../../rows/claim.js';
-import { IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import { IN_GROUP, RETURNED } from '../../tables/runnable.js';
 import { findActiveJobs } from './active-jobs.js';
 import { groupLimitsOf, type GroupLimits, type GroupRow, type LockedGroup } from './group-row.js';
 import { roomOf, type Position, type Turn } from './turn.js';

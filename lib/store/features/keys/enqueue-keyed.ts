@@ -14,7 +14,7 @@ import {
   executeInBatches,
 } from '../../core/statement.js';
 import type { KeyName } from '../../core/sql-database.js';
-import { RETURNED } from '../../rows/runnable.js';
+import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { pageSize } from '../../../common/page-size.js';
 import { ascending } from '../../core/safe-id.js';
@@ -37,7 +37,7 @@ const REPLACE = `
   UPDATE {jobs} {by primary}
   SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
       priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
-      options = :overrides, group_key = :group, error = NULL, due_at = CASE WHEN :runnable = 0 THEN NULL ELSE :now END
+      options = :overrides, group_key = :group, error = NULL, due_at = CASE WHEN :runnable = ${SCHEDULED} THEN NULL ELSE :now END
   WHERE id = :id AND claim_id = 0`;
 
 const MAX_IDS = 500;
@@ -156,7 +156,9 @@ function replaceJob(id: number, job: NewJob): Statement {
   const { name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
   const { group = '' } = job;
   // The job keeps its id, so it may stand before the head of its group.
-  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', group === '' ? 1 : RETURNED];
+  const [state, runnable] = isScheduled(job)
+    ? ['scheduled', SCHEDULED]
+    : ['waiting', group === '' ? IN_QUEUE : RETURNED];
   const values = { id, name, runAtMs, delayMs, state, runnable, priority, payload, headers, overrides, group };
   return { sql: REPLACE, values: { ...values, maxAttempts: maxAttempts ?? 0 } };
 }

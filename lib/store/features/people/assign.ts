@@ -9,7 +9,7 @@ import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../../rows/lease.js';
 import { FenceError } from '../../ends/end-jobs.js';
 import { stageOf } from '../../ends/stages.js';
-import { RUNNABLE_WHEN_WAITING } from '../../rows/runnable.js';
+import { RUNNABLE_WHEN_WAITING } from '../../tables/runnable.js';
 import { recordEvents, query, executeAll, type SqlValue, type Statement, type Work } from '../../core/statement.js';
 import { lockCancelRequests } from '../../rows/cancel-requests.js';
 

@@ -7,6 +7,7 @@ import { selectClaimed } from '../../reads/live-candidates.js';
 import { withSafeIds } from '../../core/safe-id.js';
 import { toDate, toJobRecord, LIVE_COLUMNS, type RecordRow } from '../../rows/job-record.js';
 import { query, type Values, type Work } from '../../core/statement.js';
+import { IN_QUEUE } from '../../tables/runnable.js';
 
 type OrderKeywords = ReturnType<typeof orderKeywordsOf>;
 
@@ -18,7 +19,7 @@ const selectUnassigned = ({ beyond, way }: OrderKeywords) => `
   FROM {jobs} j {by jobs.queue}
   LEFT JOIN {claims} c ON c.id = j.claim_id
   LEFT JOIN {stages} s ON s.job_id = j.id
-  WHERE j.queue = :queue AND j.runnable = 1 AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
+  WHERE j.queue = :queue AND j.runnable = ${IN_QUEUE} AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
     AND (j.priority ${beyond} :priority OR (j.priority = :priority AND j.id ${beyond} :id))
   ORDER BY j.priority ${way}, j.id ${way}
   LIMIT :limit`;

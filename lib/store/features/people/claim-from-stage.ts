@@ -5,6 +5,7 @@ import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/c
 import { idsOf, withSafeIds } from '../../core/safe-id.js';
 import { Ids, query, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
+import { IN_STAGE } from '../../tables/runnable.js';
 
 // Reads without locks. The next statement locks each job and checks it again.
 const WAITING = `
@@ -12,14 +13,14 @@ const WAITING = `
   FROM {stages} s {by stages.claim}
   JOIN {jobs} j {by primary} ON j.id = s.job_id
   WHERE s.queue = :queue AND s.stage = :stage AND s.priority >= :priority AND (s.priority > :priority OR s.job_id > :after)
-    AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
+    AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = ${IN_STAGE}
   ORDER BY s.priority, s.job_id
   LIMIT :limit`;
 
 const LOCK_WAITING = `
   SELECT ${CLAIMED_COLUMNS}
   FROM {jobs} {by primary}
-  WHERE :ids AND claim_id = 0 AND state = 'waiting' AND runnable = 2
+  WHERE :ids AND claim_id = 0 AND state = 'waiting' AND runnable = ${IN_STAGE}
   ORDER BY id {lock free}`;
 
 const STILL_IN_STAGE = `

@@ -4,7 +4,7 @@ import type { FinalState } from '../../../job/job-state.js';
 import type { ExpectedHolder } from './consumer-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
 import { query, type Work } from '../../core/statement.js';
-import { IS_STAGED, type StagedRow } from '../../rows/runnable.js';
+import { IS_STAGED, type StagedRow } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const SELECT_LIVE_CLAIM = `

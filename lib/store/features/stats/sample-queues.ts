@@ -5,7 +5,7 @@ import { readDate, readNames } from '../../../job/read-columns.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { pageSize } from '../../../common/page-size.js';
 import { query, readTime, executeInBatches, statement, type Work } from '../../core/statement.js';
-import { BLOCKED } from '../../rows/runnable.js';
+import { BLOCKED, IN_QUEUE, IN_STAGE, SCHEDULED } from '../../tables/runnable.js';
 import {
   COUNT_LIMIT,
   GROUPED,
@@ -48,15 +48,15 @@ const selectIds = (runnable: number) => `
 // Each subquery reads one range of an index: with bad statistics, servers read the whole index for several ranges. On
 // SQLite a plain INSERT leaves a delayed job runnable.
 const QUEUE_SAMPLE = `
-  SELECT ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NULL')} AS waiting,
+  SELECT ${upTo('jobs', 'queue', `runnable = ${IN_QUEUE} AND run_at IS NULL`)} AS waiting,
          ${GROUPED.map((runnable) => `${upTo('jobs', 'queue', `runnable = ${runnable}`)} AS grouped_${runnable}`).join(',')},
-         ${upTo('jobs', 'queue', 'runnable = 0')} AS scheduled,
-         ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NOT NULL {only sqlite}')} AS plain_scheduled,
-         ${upTo('jobs', 'queue', 'runnable = 2')} AS staged,
+         ${upTo('jobs', 'queue', `runnable = ${SCHEDULED}`)} AS scheduled,
+         ${upTo('jobs', 'queue', `runnable = ${IN_QUEUE} AND run_at IS NOT NULL {only sqlite}`)} AS plain_scheduled,
+         ${upTo('jobs', 'queue', `runnable = ${IN_STAGE}`)} AS staged,
          ${upTo('jobs', 'queue', `runnable = ${BLOCKED}`)} AS blocked,
          ${upTo('history', 'state', `state = 'dead'`)} AS dead,
-         ${nextDue('runnable = 0')} AS due_at,
-         ${nextDue('runnable = 1 AND run_at IS NOT NULL {only sqlite}')} AS plain_due_at,
+         ${nextDue(`runnable = ${SCHEDULED}`)} AS due_at,
+         ${nextDue(`runnable = ${IN_QUEUE} AND run_at IS NOT NULL {only sqlite}`)} AS plain_due_at,
          (
            SELECT COALESCE(due_at, created_at)
            FROM {jobs} {by primary}
@@ -71,7 +71,7 @@ const QUEUE_SAMPLE = `
 const FIRST_OF_NEXT_PRIORITY = `
   SELECT priority, COALESCE(due_at, created_at) AS since
   FROM {jobs} {by jobs.queue}
-  WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > :after AND claim_id = 0
+  WHERE queue = :queue AND runnable = ${IN_QUEUE} AND run_at IS NULL AND group_key = '' AND priority > :after AND claim_id = 0
   ORDER BY priority, id
   LIMIT 1`;
 

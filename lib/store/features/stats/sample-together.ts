@@ -3,7 +3,7 @@ import { readDate } from '../../../job/read-columns.js';
 import { nextRanges } from '../../reads/next-ranges.js';
 import { pageSize } from '../../../common/page-size.js';
 import { executeInBatches, query, queryInBatches, statement, type Work } from '../../core/statement.js';
-import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../../rows/runnable.js';
+import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, RETURNED } from '../../tables/runnable.js';
 
 /** A count ends here, so that it takes milliseconds in a queue of any length. */
 export const COUNT_LIMIT = 10_000;
@@ -123,7 +123,7 @@ function firstIds(entries: readonly EntryRow[]): { plain: number[]; grouped: num
     first_id === null ? [] : [{ ...entry, id: Number(first_id) }],
   );
   const plain = found
-    .filter((one) => Number(one.runnable) === 1 && Number(one.is_timed) === 0 && Number(one.is_grouped) === 0)
+    .filter((one) => Number(one.runnable) === IN_QUEUE && Number(one.is_timed) === 0 && Number(one.is_grouped) === 0)
     .sort((a, b) => a.priority - b.priority)
     .slice(0, MAX_PRIORITIES)
     .map(({ id }) => id);

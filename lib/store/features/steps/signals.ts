@@ -3,7 +3,7 @@ import type { Dialect } from '../../core/sql-database.js';
 import { idsOf } from '../../core/safe-id.js';
 import { recordEvents, execute, executeAll, Ids, query, type Work } from '../../core/statement.js';
 import { jobEventsOf, type EventJob } from '../../rows/job-events.js';
-import { RUNNABLE_WHEN_WAITING } from '../../rows/runnable.js';
+import { RUNNABLE_WHEN_WAITING } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { Signal, WokenJob } from './step-store.js';
 

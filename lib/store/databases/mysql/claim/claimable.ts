@@ -1,13 +1,14 @@
 import type { QueuePosition } from '../../../rows/scan-cursors.js';
 import { safeId } from '../../../core/safe-id.js';
 import { query, type Work } from '../../../core/statement.js';
+import { IN_QUEUE } from '../../../tables/runnable.js';
 
 // Index queue (queue, runnable, run_at, group_key, priority, id) yields the order for run_at NULL
 // and one group_key, so the server does not sort,
 // and locks no job after the last one. Each statement reads one queue, because IN over queues would sort and lock all
 // of them. A claim changes no column of the index. In return a scan reads active jobs too, hence the conditions on the
 // rows.
-export const OF_QUEUE = `queue = :queue AND runnable = 1 AND run_at IS NULL AND group_key = ''`;
+export const OF_QUEUE = `queue = :queue AND runnable = ${IN_QUEUE} AND run_at IS NULL AND group_key = ''`;
 
 export const CLAIMABLE = `
   FROM {jobs} FORCE INDEX ({jobs}_queue)
@@ -70,7 +71,7 @@ export function rangesBetween(cursorCount: number, of = ''): string {
 export const moreUrgent = (cursorCount: number) => `
          (SELECT u.priority
           FROM {jobs} u FORCE INDEX ({jobs}_queue)
-          WHERE u.queue = :queue AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+          WHERE u.queue = :queue AND u.runnable = ${IN_QUEUE} AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
             AND (${rangesBetween(cursorCount, 'u.')})
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent`;

@@ -4,13 +4,14 @@ import type { ClaimImplementation, ClaimStrategies } from '../../../rows/claim-s
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { query, type Work } from '../../../core/statement.js';
 import { MARK, writeClaim } from '../../../rows/write-claim.js';
+import { IN_QUEUE } from '../../../tables/runnable.js';
 
 const claimIn = (order: string) => `
   UPDATE {jobs}${MARK}
   WHERE id IN (
     SELECT id
     FROM {jobs} INDEXED BY {jobs}_queue
-    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL AND group_key = ''
+    WHERE queue = :queue AND runnable = ${IN_QUEUE} AND state = 'waiting' AND run_at IS NULL AND group_key = ''
     ORDER BY priority, id ${order}
     LIMIT :limit
   )

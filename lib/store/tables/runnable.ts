@@ -1,5 +1,9 @@
 // The column `runnable`: the range of index queue in which a job waits. A claim does not change it.
 
+/** It waits for its time. */
+export const SCHEDULED = 0;
+/** It waits in its queue, or it is claimed from there. A plain INSERT on SQLite leaves all jobs here, also delayed ones. */
+export const IN_QUEUE = 1;
 /** It waits in a stage. */
 export const IN_STAGE = 2;
 /** It is in its group, behind the head of the group. */
@@ -12,7 +16,7 @@ export const RETURNED = 5;
 export const BLOCKED = 6;
 
 /** In a statement: the `runnable` of a job that is in no stage and waits again. */
-export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN 1 ELSE ${RETURNED} END`;
+export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN ${IN_QUEUE} ELSE ${RETURNED} END`;
 
 /** In a statement that locks jobs: whether a job is in a stage. A scheduled job returns to its stage when it is due. */
 export const IS_STAGED = `CASE WHEN runnable = ${IN_STAGE} THEN 1 WHEN run_at IS NULL THEN 0
@@ -21,5 +25,5 @@ export const IS_STAGED = `CASE WHEN runnable = ${IN_STAGE} THEN 1 WHEN run_at IS
 /** A row with this column. */
 export type StagedRow = Readonly<Record<'is_staged', number>>;
 
-/** In a statement: the `runnable` of a job that waits again, 2 if it is in a stage. */
-export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END`;
+/** In a statement: the `runnable` of a job that waits again, also in a stage. */
+export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN ${IN_STAGE} ELSE ${RUNNABLE_IN_QUEUE} END`;
