@@ -4,7 +4,8 @@ import { isWriteVerb, type BoardVerb } from './board-verbs.js';
 
 /** The rights of one request. Asks `can` once per verb and queue. */
 export class BoardAccess {
-  readonly #answers = new Map<string, Promise<boolean>>();
+  // A live stream has its rights for minutes, to thousands of queues: no promise and no text of its own per answer.
+  readonly #answers = new Map<BoardVerb, Map<string | undefined, boolean | Promise<boolean>>>();
 
   constructor(
     private readonly options: Pick<ResolvedBoardOptions, 'can' | 'readOnly' | 'user'>,
@@ -19,12 +20,18 @@ export class BoardAccess {
     return this.options.user?.(this.request);
   }
 
-  allows(verb: BoardVerb, queue?: string): Promise<boolean> {
-    const question = `${verb} ${queue ?? ''}`;
-    const known = this.#answers.get(question);
-    if (known) return known;
-    const answer = this.#ask(verb, queue);
-    this.#answers.set(question, answer);
+  async allows(verb: BoardVerb, queue?: string): Promise<boolean> {
+    const { can, readOnly } = this.options;
+    if (readOnly && isWriteVerb(verb)) return false;
+    if (!can) return true;
+    let answers = this.#answers.get(verb);
+    if (!answers) this.#answers.set(verb, (answers = new Map()));
+    const known = answers.get(queue);
+    if (known !== undefined) return known;
+    const asked = ask(can, this.request, verb, queue);
+    answers.set(queue, asked);
+    const answer = await asked;
+    answers.set(queue, answer);
     return answer;
   }
 
@@ -49,12 +56,15 @@ export class BoardAccess {
     const allowed = await Promise.all(items.map(({ queue }) => this.allows(verb, queue)));
     return items.filter((_, index) => allowed[index]);
   }
+}
 
-  async #ask(verb: BoardVerb, queue: string | undefined): Promise<boolean> {
-    const { can, readOnly } = this.options;
-    if (readOnly && isWriteVerb(verb)) return false;
-    // Any other value than true is a mistake in `can`, and must not open the board.
-    const answer: unknown = can ? await can(this.request, verb, queue) : true;
-    return answer === true;
-  }
+async function ask(
+  can: NonNullable<ResolvedBoardOptions['can']>,
+  request: BoardRequest,
+  verb: BoardVerb,
+  queue: string | undefined,
+): Promise<boolean> {
+  // Any other value than true is a mistake in `can`, and must not open the board.
+  const answer: unknown = await can(request, verb, queue);
+  return answer === true;
 }
