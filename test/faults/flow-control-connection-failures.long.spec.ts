@@ -310,8 +310,10 @@ describe.each(SEND_MODES)(
             const wait = await retryWhileUnavailable(() =>
               steps.waitForSignal(owner, 'approval', { key: 'k', hash: HASH }, HOUR_MS),
             );
+            const { untilMs } = wait as { untilMs: number };
+            const outcome = { kind: 'snooze', delayMs: HOUR_MS, untilMs, signal: HASH } as const;
             await retryWhileUnavailable((mayHaveCommitted) =>
-              jobs.complete({ ...finalBatchOf(taken, { kind: 'snooze', delayMs: HOUR_MS }), mayHaveCommitted }),
+              jobs.complete({ ...finalBatchOf(taken, outcome), mayHaveCommitted }),
             );
             await retryWhileUnavailable(() => steps.signal({ name: 'approval', key: 'k', hash: HASH, data: '5' }));
             await steps.wakeWaiting(HASH).catch(() => []);
