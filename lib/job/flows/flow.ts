@@ -19,6 +19,7 @@ export interface NewEdge {
 /** Jobs that are to be stored together, and which of them wait for others. */
 export interface NewFlow {
   readonly jobs: readonly NewJob[];
+  /** In the order of the jobs that wait. */
   readonly edges: readonly NewEdge[];
 }
 

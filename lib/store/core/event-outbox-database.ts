@@ -99,11 +99,16 @@ export function withEventOutbox(
 
 /** Returns the INSERT if it is short enough to be sent with later statements. Otherwise sends it. */
 function* insertOrDefer(events: readonly JobEvent[]): Work<Statement[]> {
-  const chunks = rowChunks(events.map(toEventRow));
-  const statements = chunks.map((rows) => ({ sql: INSERT_EVENTS, values: { rows } }));
-  if (chunks.length === 1 && valuesLengthOf(chunks[0]!.flat()) <= MAX_DEFERRED_LENGTH) return statements;
-  for (const statement of statements) yield* executeAll([statement]);
+  for (const rows of rowChunks(eventRows(events))) {
+    const insert = { sql: INSERT_EVENTS, values: { rows } };
+    if (rows.length === events.length && valuesLengthOf(rows.flat()) <= MAX_DEFERRED_LENGTH) return [insert];
+    yield* executeAll([insert]);
+  }
   return [];
+}
+
+function* eventRows(events: readonly JobEvent[]): Generator<SqlValue[]> {
+  for (const event of events) yield toEventRow(event);
 }
 
 function toEventRow(emitted: JobEvent): SqlValue[] {

@@ -11,26 +11,32 @@ const MAX_ROWS = 1_000;
 
 export type SqlValue = string | number | null;
 
-/** Splits items into chunks that a server accepts in one statement. Keeps their order. An item may be longer alone. */
-export function chunksOf<Item>(items: readonly Item[], lengthOf: (item: Item) => number, maxItems: number): Item[][] {
+/**
+ * Splits items into chunks that a server accepts in one statement. Keeps their order. An item may be longer alone. Takes the
+ * items of a chunk when the caller asks for it, so that no turn of the event loop prepares all statements of a long list.
+ */
+export function* chunksOf<Item>(
+  items: Iterable<Item>,
+  lengthOf: (item: Item) => number,
+  maxItems: number,
+): Generator<Item[]> {
   const size = pageSize(maxItems);
-  const chunks: Item[][] = [];
+  let chunk: Item[] = [];
   let length = 0;
   for (const item of items) {
     const itemLength = lengthOf(item);
-    const last = chunks.at(-1);
-    if (last && last.length < size && length + itemLength <= MAX_STATEMENT_LENGTH) {
-      last.push(item);
-      length += itemLength;
-    } else {
-      chunks.push([item]);
-      length = itemLength;
+    if (chunk.length > 0 && (chunk.length >= size || length + itemLength > MAX_STATEMENT_LENGTH)) {
+      yield chunk;
+      chunk = [];
+      length = 0;
     }
+    chunk.push(item);
+    length += itemLength;
   }
-  return chunks;
+  if (chunk.length > 0) yield chunk;
 }
 
-export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
+export function rowChunks(rows: Iterable<SqlValue[]>): Generator<SqlValue[][]> {
   return chunksOf(rows, valuesLengthOf, MAX_ROWS);
 }
 
@@ -159,7 +165,7 @@ export function* readTime(): Work<number> {
 }
 
 /** @param sql an INSERT of `:rows(…)` */
-export function* insertInChunks(sql: string, rows: readonly SqlValue[][]): Work<void> {
+export function* insertInChunks(sql: string, rows: Iterable<SqlValue[]>): Work<void> {
   for (const chunk of rowChunks(rows)) yield* execute(sql, { rows: chunk });
 }
 

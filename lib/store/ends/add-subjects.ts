@@ -1,6 +1,6 @@
 import { isBlob } from '../../job/codec/payload-codec.js';
 import type { NewJob } from '../../job/job.js';
-import { insertInChunks, type Work } from '../core/statement.js';
+import { insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import { toBlobs } from './subject-blobs.js';
 
 export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
@@ -16,8 +16,10 @@ export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
 
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
-  const rows = jobs.flatMap(({ subject, payload }, index) =>
-    subject === undefined ? [] : [[subject, ids[index]!, isBlob(payload) ? toBlobs([payload]) : null]],
-  );
-  yield* insertInChunks(ADD_SUBJECTS, rows);
+  yield* insertInChunks(ADD_SUBJECTS, subjectRows(jobs, ids));
+}
+
+function* subjectRows(jobs: readonly NewJob[], ids: readonly number[]): Generator<SqlValue[]> {
+  for (const [index, { subject, payload }] of jobs.entries())
+    if (subject !== undefined) yield [subject, ids[index]!, isBlob(payload) ? toBlobs([payload]) : null];
 }

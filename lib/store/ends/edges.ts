@@ -1,5 +1,5 @@
 import { groupBy } from '../../common/group-by.js';
-import type { NewEdge } from '../../job/flows/flow.js';
+import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
@@ -10,9 +10,10 @@ import {
   executeAll,
   Ids,
   rowChunks,
+  type Rows,
+  type SqlValue,
   type Statement,
   type Values,
-  valuesLengthOf,
   type Work,
 } from '../core/statement.js';
 
@@ -29,6 +30,8 @@ const COPY_EDGES = `
 
 const MIN_COPY_SIZE = 8;
 const MAX_STATEMENTS = 100;
+// Longer than a row can be, so that a step, which one turn of the event loop prepares, has at most 1,000 of them.
+const MAX_EDGE_LENGTH = 500;
 
 const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END`;
 
@@ -55,44 +58,74 @@ const STATES: Readonly<Record<string, FinalState>> = { complete: 'completed', de
 
 const NONE: readonly Statement[] = [];
 
-/** A row of the edges: the waiting job, the other one with its queue and name, and what happens if that fails. */
-export type EdgeRow = [jobId: number, needs: number, queue: string, name: string, onFailure: string, fanOut: number];
+/** Jobs that one job waits for in the same way. A flow waits for its last jobs, with its negative id. */
+export interface EdgeGroup {
+  readonly jobId: number;
+  /** Positions in the list of stored jobs. */
+  readonly needs: readonly number[];
+  readonly onFailure: string;
+  readonly fanOut: number;
+}
 
-/** The transaction must have stored the jobs. */
-export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
-  const single: EdgeRow[] = [];
+/** Jobs that the transaction must have stored, with their ids. */
+export interface NeededJobs {
+  readonly jobs: readonly Pick<NewJob, 'queue' | 'name'>[];
+  readonly ids: readonly number[];
+}
+
+export function* addEdges(groups: Iterable<EdgeGroup>, needed: NeededJobs): Work<void> {
+  const steps = chunksOf(edgeStatements(groups, needed), lengthOfEdges, MAX_STATEMENTS);
+  for (const step of steps) yield* executeAll(step);
+}
+
+/** The copies come after the inserts, so that these share statements. */
+function* edgeStatements(groups: Iterable<EdgeGroup>, needed: NeededJobs): Generator<Statement> {
   const copies: Statement[] = [];
-  for (const group of groupBy(rows, ([jobId, , , , onFailure]) => `${jobId} ${onFailure}`).values()) {
-    const [jobId, , , , onFailure, fanOut] = group[0]!;
-    const ids = new Ids(group.map(([, needs]) => needs));
-    if (group.length < MIN_COPY_SIZE) single.push(...group);
-    else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, fanOut, ids } });
+  for (const rows of rowChunks(singleRows(groups, needed, copies))) yield { sql: ADD_EDGES, values: { rows } };
+  yield* copies;
+}
+
+/** The rows of small groups. Adds a statement to `copies` for each large one. */
+function* singleRows(
+  groups: Iterable<EdgeGroup>,
+  { jobs, ids }: NeededJobs,
+  copies: Statement[],
+): Generator<SqlValue[]> {
+  for (const { jobId, needs, onFailure, fanOut } of groups) {
+    if (needs.length < MIN_COPY_SIZE) {
+      for (const index of needs) yield [jobId, ids[index]!, jobs[index]!.queue, jobs[index]!.name, onFailure, fanOut];
+    } else {
+      const values = { jobId, onFailure, fanOut, ids: new Ids(needs.map((index) => ids[index]!)) };
+      copies.push({ sql: COPY_EDGES, values });
+    }
   }
-  const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: chunk } }));
-  for (const step of chunksOf([...inserts, ...copies], lengthOfEdges, MAX_STATEMENTS)) yield* executeAll(step);
 }
 
 function lengthOfEdges({ values: { rows, ids } }: Statement): number {
-  if (ids instanceof Ids) return ids.inOrder.length * 10;
-  return (rows as readonly EdgeRow[]).reduce((sum, row) => sum + valuesLengthOf(row), 0);
+  return ids instanceof Ids ? ids.inOrder.length * 10 : (rows as Rows).length * MAX_EDGE_LENGTH;
 }
 
-/** The edges of a flow. If no job waits for a job, the flow itself does. */
-export function edgeRows(
-  flowId: number,
-  jobs: readonly NewJob[],
-  edges: readonly NewEdge[],
-  ids: readonly number[],
-): EdgeRow[] {
-  const rowOf = (jobId: number, needs: number, onFailure: string): EdgeRow => {
-    const { queue, name } = jobs[needs]!;
-    return [jobId, ids[needs]!, queue, name, onFailure, 0];
-  };
-  const needed = new Set(edges.map(({ needs }) => needs));
-  const last = jobs.flatMap((_, index) => (needed.has(index) ? [] : [rowOf(-flowId, index, 'run')]));
-  const rows = edges.map(({ job, needs, onFailure }) => rowOf(ids[job]!, needs, onFailure));
-  // In the order of the primary key.
-  return [...last, ...rows].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+/**
+ * The edges of a flow, about in the order of the primary key. If no job waits for a job, the flow itself does.
+ *
+ * @param edges in the order of the jobs that wait
+ */
+export function* edgeGroups(flowId: number, { jobs, edges }: NewFlow, ids: readonly number[]): Generator<EdgeGroup> {
+  const isNeeded = new Uint8Array(jobs.length);
+  for (const { needs } of edges) isNeeded[needs] = 1;
+  const last = [...jobs.keys()].filter((index) => isNeeded[index] === 0);
+  yield { jobId: -flowId, needs: last, onFailure: 'run', fanOut: 0 };
+  for (let next = 0; next < edges.length;) {
+    const { job } = edges[next]!;
+    const alike = new Map<OnFailure, number[]>();
+    for (; next < edges.length && edges[next]!.job === job; next++) {
+      const { needs, onFailure } = edges[next]!;
+      const group = alike.get(onFailure);
+      if (group) group.push(needs);
+      else alike.set(onFailure, [needs]);
+    }
+    for (const [onFailure, needs] of alike) yield { jobId: ids[job]!, needs, onFailure, fanOut: 0 };
+  }
 }
 
 /** The statements that record the end of jobs of flows. They come after those that delete the jobs. */
@@ -104,7 +137,10 @@ export function closeEdges(ends: readonly JobEnd[]): readonly Statement[] {
   return [...alike.values()].flatMap((group) =>
     group[0]!.value === null
       ? [{ sql: CLOSE, values: close(group) }]
-      : chunksOf(group, ({ value }) => value!.length, MAX_VALUES).map(closeWithValues),
+      : Array.from(
+          chunksOf(group, ({ value }) => value!.length, MAX_VALUES),
+          closeWithValues,
+        ),
   );
 }
 

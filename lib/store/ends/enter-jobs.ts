@@ -48,15 +48,23 @@ interface EnterHook {
 /** In the order in which every transaction locks the tables. A feature that has to do with new jobs adds one line. */
 const HOOKS: readonly EnterHook[] = [{ concerns: hasSubject, enter: addSubjects }];
 
-export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
+export function chunkJobs(jobs: readonly NewJob[]): Generator<NewJob[]> {
   return chunksOf(jobs, ({ payload, headers }) => payload.length + (headers?.length ?? 0) + 200, MAX_CHUNK_JOBS);
 }
 
-/** The way into the queue. Returns the ids in the order of the jobs. */
-export function* enterJobs(jobs: readonly NewJob[]): Work<number[]> {
+/**
+ * The way into the queue. Returns the ids in the order of the jobs.
+ *
+ * @param asStored returns the job at this position as it is stored: with other options, or blocked
+ */
+export function* enterJobs(
+  jobs: readonly NewJob[],
+  asStored: (job: NewJob, index: number) => NewJob = (job) => job,
+): Work<number[]> {
   const ids: number[] = [];
   for (const chunk of chunkJobs(jobs)) {
-    const [answer] = yield* executeAll([insertJobs(chunk)]);
+    const stored = chunk.map((job, index) => asStored(job, ids.length + index));
+    const [answer] = yield* executeAll([insertJobs(stored)]);
     ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
   }
   yield* runEnterHooks(jobs, ids);

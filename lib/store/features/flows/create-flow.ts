@@ -5,7 +5,7 @@ import { execute, executeAll, type Work } from '../../core/statement.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
-import { addEdges, edgeRows, type EdgeRow } from '../../ends/edges.js';
+import { addEdges, edgeGroups, type EdgeGroup } from '../../ends/edges.js';
 import type { StoredFlow } from './flow-store.js';
 
 const ADD_FLOW = `
@@ -17,11 +17,11 @@ const JOIN_FLOW = `
   SET options = :options
   WHERE id = :jobId`;
 
-export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
+export function* createFlow(flow: NewFlow): Work<StoredFlow> {
   const id = yield* addFlow();
-  const blocked = new Set(edges.map(({ job }) => job));
-  const jobIds = yield* enterJobs(jobs.map((job, index) => inFlow(job, id, blocked.has(index))));
-  yield* addEdges(edgeRows(id, jobs, edges, jobIds));
+  const blocked = new Set(flow.edges.map(({ job }) => job));
+  const jobIds = yield* enterJobs(flow.jobs, (job, index) => inFlow(job, id, blocked.has(index)));
+  yield* addEdges(edgeGroups(id, flow, jobIds), { jobs: flow.jobs, ids: jobIds });
   return { id, jobIds };
 }
 
@@ -49,29 +49,23 @@ function* addChildren(
   onFailure: OnFailure,
   fanOutNumber: number,
 ): Work<readonly number[]> {
-  const { id: flowId, edges } = yield* flowOf(jobId, parent);
-  const ids = yield* enterJobs(jobs.map((job) => inFlow(job, flowId, false)));
-  const toChild = ({ queue, name }: NewJob, n: number): EdgeRow => [
-    jobId,
-    ids[n]!,
-    queue,
-    name,
-    onFailure,
-    fanOutNumber,
-  ];
-  const toChildren = jobs.map(toChild);
-  yield* addEdges([...edges, ...toChildren]);
+  const { id: flowId, isNew } = yield* flowOf(jobId, parent);
+  const ids = yield* enterJobs(jobs, (job) => inFlow(job, flowId, false));
+  const groups: EdgeGroup[] = [{ jobId, needs: [...jobs.keys()], onFailure, fanOut: fanOutNumber }];
+  // A new flow waits for the job that has joined it.
+  if (isNew) groups.unshift({ jobId: -flowId, needs: [jobs.length], onFailure: 'run', fanOut: 0 });
+  yield* addEdges(groups, { jobs: [...jobs, parent], ids: [...ids, jobId] });
   return ids;
 }
 
 /** The flow of the job. If it is in none, a new one. */
-function* flowOf(jobId: number, { queue, name, options }: OwnerRow): Work<{ id: number; edges: EdgeRow[] }> {
+function* flowOf(jobId: number, { options }: OwnerRow): Work<{ id: number; isNew: boolean }> {
   const read = readOverrides(options);
   const overrides = 'overrides' in read ? read.overrides : null;
-  if (overrides?.flow !== undefined) return { id: overrides.flow, edges: [] };
+  if (overrides?.flow !== undefined) return { id: overrides.flow, isNew: false };
   const id = yield* addFlow();
   yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
-  return { id, edges: [[-id, jobId, queue, name, 'run', 0]] };
+  return { id, isNew: true };
 }
 
 function* addFlow(): Work<number> {

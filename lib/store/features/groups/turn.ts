@@ -70,7 +70,7 @@ export function shareOut(turns: readonly Turn[], limit: number, quantum: number)
 /** In the order of the primary key. */
 export function updatesOf(queue: string, turns: readonly Turn[]): Statement[] {
   const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
-  return rowChunks(rows).map((chunk) => ({ sql: UPDATE_GROUPS, values: { rows: chunk } }));
+  return Array.from(rowChunks(rows), (chunk) => ({ sql: UPDATE_GROUPS, values: { rows: chunk } }));
 }
 
 function rowAfter(queue: string, turn: Turn): SqlValue[] {
