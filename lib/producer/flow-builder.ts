@@ -29,8 +29,7 @@ export interface FlowJobOptions extends FanOutOptions {
 
 /** A job of a flow that is being built. */
 export class FlowJob {
-  /** @internal */
-  readonly prerequisites = new Map<FlowJob, OnFailure>();
+  #prerequisites: Map<FlowJob, OnFailure> | undefined;
   #id: number | undefined;
 
   /** @internal `FlowBuilder.add` creates it. */
@@ -42,6 +41,8 @@ export class FlowJob {
     readonly options: EnqueueOptions | undefined,
     /** @internal */
     readonly builder: FlowBuilder,
+    /** @internal The number of jobs that were added before. */
+    readonly position: number,
   ) {}
 
   /** The id of the stored job. Throws before `QueueProducer.flow` has resolved. */
@@ -55,15 +56,20 @@ export class FlowJob {
     jobs: FlowJob | readonly FlowJob[],
     { onFailure = 'cancel', ...unknown }: { onFailure?: OnFailure } = {},
   ): this {
-    const all = jobs instanceof FlowJob ? [jobs] : jobs;
-    const areOfFlow = Array.isArray(all) && all.every((job) => job instanceof FlowJob && job.builder === this.builder);
-    InvalidOptionsError.throwIfAny(`Cannot add a job to the flow`, [
-      ...unknownKeys(unknown, ['onFailure']),
-      expected(areOfFlow, 'after to be a job, or a list of jobs, that add() of this flow has returned', jobs),
-      onFailureProblem(onFailure),
-    ]);
-    for (const job of all) this.prerequisites.set(job, onFailure);
+    return this.needing(prerequisitesOf(this.builder, jobs, onFailure, unknown), onFailure);
+  }
+
+  /** @internal Adds checked jobs. */
+  needing(jobs: readonly FlowJob[], onFailure: OnFailure): this {
+    // Most jobs of a large flow wait for none, so they need no map.
+    this.#prerequisites ??= new Map();
+    for (const job of jobs) this.#prerequisites.set(job, onFailure);
     return this;
+  }
+
+  /** @internal */
+  get prerequisites(): ReadonlyMap<FlowJob, OnFailure> {
+    return this.#prerequisites ?? NONE;
   }
 
   /** @internal */
@@ -72,25 +78,21 @@ export class FlowJob {
   }
 }
 
+const NONE: ReadonlyMap<FlowJob, OnFailure> = new Map();
+
 /** Collects the jobs of a flow. Each job can wait for any others. */
 export class FlowBuilder {
   readonly #jobs: FlowJob[] = [];
   #isClosed = false;
 
+  /** @internal Whether the function that builds the flow has returned. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** @throws InvalidOptionsError for invalid options, and after the function that builds the flow has returned */
   add<Queue extends QueueName>(queue: Queue, payload: PayloadOf<Queue>, given: FlowJobOptions = {}): FlowJob {
-    checkQueueName(queue);
-    const where = `Cannot add a job of queue "${queue}" to the flow`;
-    InvalidOptionsError.throwIfAny(where, [
-      this.#isClosed ? 'expected add() before the function that builds the flow ends, got a later call' : undefined,
-      expected(isOptions(given), 'options to be an object', given),
-    ]);
-    const { after, ...others } = given;
-    const { onFailure, options } = resolveFlowOptions(where, others);
-    const job = new FlowJob(queue, payload, options, this);
-    if (after !== undefined) job.after(after, { onFailure });
-    this.#jobs.push(job);
-    return job;
+    return this.#add(queue, [payload], given)[0]!;
   }
 
   /** Adds one job for each payload, with the same options. */
@@ -102,7 +104,25 @@ export class FlowBuilder {
     InvalidOptionsError.throwIfAny(`Cannot add jobs of queue "${queue}" to the flow`, [
       expected(Array.isArray(payloads), 'a list of payloads', payloads),
     ]);
-    return payloads.map((payload) => this.add(queue, payload, given));
+    return payloads.length === 0 ? [] : this.#add(queue, payloads, given);
+  }
+
+  /** Checks the options once, because the function of the caller adds all jobs in one turn of the event loop. */
+  #add(queue: QueueName, payloads: readonly unknown[], given: FlowJobOptions): FlowJob[] {
+    checkQueueName(queue);
+    const where = `Cannot add a job of queue "${queue}" to the flow`;
+    InvalidOptionsError.throwIfAny(where, [
+      this.#isClosed ? lateCall('add') : undefined,
+      expected(isOptions(given), 'options to be an object', given),
+    ]);
+    const { after, ...others } = given;
+    const { onFailure, options } = resolveFlowOptions(where, others);
+    const prerequisites = after === undefined ? undefined : prerequisitesOf(this, after, onFailure);
+    return payloads.map((payload) => {
+      const job = new FlowJob(queue, payload, options, this, this.#jobs.length);
+      this.#jobs.push(job);
+      return prerequisites ? job.needing(prerequisites, onFailure) : job;
+    });
   }
 
   /**
@@ -113,17 +133,22 @@ export class FlowBuilder {
   async finish(buildJob: (job: FlowJob) => NewJob | Promise<NewJob>): Promise<NewFlow & { added: readonly FlowJob[] }> {
     this.#isClosed = true;
     const added = this.#jobs;
-    const positions = new Map(added.map((job, index) => [job, index]));
-    const edges: NewEdge[] = [];
-    added.forEach(({ prerequisites }, job) =>
-      prerequisites.forEach((onFailure, needed) => edges.push({ job, needs: positions.get(needed)!, onFailure })),
-    );
     InvalidOptionsError.throwIfAny('Cannot store the flow', [
       expected(added.length > 0, 'at least one job', added.length),
     ]);
-    checkFlowSize(added.length, edges.length);
-    const cycle = findCycle(added);
-    if (cycle) throw new FlowCycleError(cycle.map((job) => `${job.queue} (job ${positions.get(job)! + 1})`));
+    checkFlowSize(
+      added.length,
+      added.reduce((sum, { prerequisites }) => sum + prerequisites.size, 0),
+    );
+    const edges: NewEdge[] = [];
+    for (const { position, prerequisites } of added) {
+      for (const [needed, onFailure] of prerequisites) {
+        edges.push({ job: position, needs: needed.position, onFailure });
+        if (isTurnLong()) await nextTurn();
+      }
+    }
+    const cycle = await findCycle(added);
+    if (cycle) throw new FlowCycleError(cycle.map(({ queue, position }) => `${queue} (job ${position + 1})`));
     const jobs: NewJob[] = [];
     for (const job of added) {
       const built = buildJob(job);
@@ -150,6 +175,8 @@ export async function storeFlow(
     expected(typeof build === 'function', 'a function that adds jobs', build),
   ]);
   const builder = new FlowBuilder();
+  // The turn begins here for the loops below: the function of the caller is a part of it.
+  isTurnLong();
   await build(builder);
   const { added, ...flow } = await builder.finish(({ queue, payload, options }) =>
     buildJob(queue, payload, options, optionsFor),
@@ -159,8 +186,30 @@ export async function storeFlow(
   return stored;
 }
 
+/** The checked jobs of `after`. */
+function prerequisitesOf(
+  builder: FlowBuilder,
+  jobs: FlowJob | readonly FlowJob[],
+  onFailure: OnFailure,
+  unknown: object = {},
+): readonly FlowJob[] {
+  const all = jobs instanceof FlowJob ? [jobs] : jobs;
+  const areOfFlow = Array.isArray(all) && all.every((job) => job instanceof FlowJob && job.builder === builder);
+  InvalidOptionsError.throwIfAny(`Cannot add a job to the flow`, [
+    builder.isClosed ? lateCall('after') : undefined,
+    ...unknownKeys(unknown, ['onFailure']),
+    expected(areOfFlow, 'after to be a job, or a list of jobs, that add() of this flow has returned', jobs),
+    onFailureProblem(onFailure),
+  ]);
+  return all;
+}
+
+function lateCall(method: 'add' | 'after'): string {
+  return `expected ${method}() before the function that builds the flow ends, got a later call`;
+}
+
 /** The jobs of a cycle, the first one again at the end. Without recursion, because a chain may be long. */
-function findCycle(jobs: readonly FlowJob[]): FlowJob[] | undefined {
+async function findCycle(jobs: readonly FlowJob[]): Promise<FlowJob[] | undefined> {
   const done = new Set<FlowJob>();
   for (const start of jobs) {
     // Most jobs of a large flow wait for none.
@@ -183,6 +232,7 @@ function findCycle(jobs: readonly FlowJob[]): FlowJob[] | undefined {
         const from = path.findIndex((each) => each.job === next);
         return [...path.slice(from).map((each) => each.job), next];
       } else if (next.prerequisites.size > 0 && !done.has(next)) enter(next);
+      if (isTurnLong()) await nextTurn();
     }
   }
   return undefined;

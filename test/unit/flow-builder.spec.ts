@@ -1,3 +1,4 @@
+import { isTurnLong } from '../../lib/common/turn.js';
 import { FlowCycleError, InvalidOptionsError } from '../../lib/job/errors.js';
 import type { NewJob } from '../../lib/job/job.js';
 import { FlowBuilder, type FlowJob } from '../../lib/producer/flow-builder.js';
@@ -112,6 +113,42 @@ describe('a flow that is being built', () => {
 
     await expect(flow.finish(build)).rejects.toThrow('expected at least one job, got 0');
     expect(() => flow.add('q', 0)).toThrow('got a later call');
+  });
+
+  it('rejects a dependency that is added after its end', async () => {
+    const flow = new FlowBuilder();
+    const [first, second] = flow.addMany('q', [1, 2]);
+
+    const finished = flow.finish(build);
+
+    expect(() => second!.after(first!)).toThrow('expected after() before the function that builds the flow ends');
+    expect((await finished).edges).toEqual([]);
+  });
+
+  it('lets the event loop run before it reads the dependencies in a long turn', async () => {
+    const flow = new FlowBuilder();
+    flow.add('b', 0, { after: flow.add('a', 0) });
+    let isNextTurn = false;
+    setImmediate(() => (isNextTurn = true));
+    while (!isTurnLong());
+
+    const finished = await flow.finish((job) => newJob({ queue: job.queue, name: `${isNextTurn}` }));
+
+    expect(finished.jobs.map(({ name }) => name)).toEqual(['true', 'true']);
+  });
+
+  it('checks the options of many jobs once', () => {
+    let reads = 0;
+    const options = {
+      get priority() {
+        reads++;
+        return 1;
+      },
+    };
+
+    new FlowBuilder().addMany('q', [1, 2, 3], options);
+
+    expect(reads).toBe(1);
   });
 
   it('has no ids before it is stored', () => {
