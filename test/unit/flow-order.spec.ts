@@ -1,5 +1,6 @@
 import { readFlow } from '../../lib/store/features/flows/read-flow.js';
-import type { Work } from '../../lib/store/core/statement.js';
+import { NEXT_TURN, type Work } from '../../lib/store/core/statement.js';
+import { isTurnLong } from '../../lib/common/turn.js';
 
 describe('reading a flow', () => {
   it.each([
@@ -13,10 +14,16 @@ describe('reading a flow', () => {
 
     expect(large).toBeLessThan(small * 6);
   });
+
+  it('lets the event loop run between the rows of one answer in a long turn', () => {
+    while (!isTurnLong());
+
+    expect(read(1, 100)).toBeGreaterThan(100);
+  });
 });
 
-/** Reads a flow in which `dependents` jobs wait for `needed` jobs each. */
-function read(dependents: number, needed: number): void {
+/** Reads a flow in which `dependents` jobs wait for `needed` jobs each. Returns how often it lets the event loop run. */
+function read(dependents: number, needed: number): number {
   const [first, second] = [range(1, needed), range(needed + 1, dependents)];
   const row = (job_id: number, needs: number) => ({
     job_id,
@@ -28,12 +35,19 @@ function read(dependents: number, needed: number): void {
   });
   const rows = [...second.map((id) => row(-1, id)), ...second.flatMap((id) => first.map((needs) => row(id, needs)))];
   const work: Work<unknown> = readFlow(1);
+  let turns = 0;
   for (let step = work.next(); !step.done;) {
+    if (step.value === NEXT_TURN) {
+      turns++;
+      step = work.next([]);
+      continue;
+    }
     const { sql, values } = step.value.statements[0]!;
     const ids = new Set(values['ids'] as number[] | undefined);
     const found = /edges/.test(sql) ? rows.filter(({ job_id }) => ids.has(job_id)) : [{ created_at: 0 }];
     step = work.next([{ rows: /UNION/.test(sql) ? [] : found, affectedRows: 0, insertId: 0 }]);
   }
+  return turns;
 }
 
 function range(from: number, length: number): number[] {

@@ -1,5 +1,6 @@
 import { batchesOf } from '../../common/batches-of.js';
 import { pageSize } from '../../common/page-size.js';
+import { nextTurn } from '../../common/turn.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
 import type { Tables } from '../tables/table-names.js';
@@ -118,6 +119,12 @@ export interface Step {
  */
 export type Work<T> = Generator<Step, T, readonly StatementResult[]>;
 
+/**
+ * Lets the event loop run, in work that commits each statement alone. A loop over any number of rows asks `isTurnLong` after
+ * each one, and then yields this step.
+ */
+export const NEXT_TURN: Step = { statements: [] };
+
 /** The value of work that reads and decides, and the writes that end its transaction. */
 export interface FinalWrites<T> {
   readonly value: T;
@@ -213,7 +220,8 @@ export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<read
   while (!step.done) {
     let results: readonly StatementResult[] = [];
     try {
-      if (step.value.statements.length > 0) results = await send(step.value);
+      if (step.value === NEXT_TURN) await nextTurn();
+      else if (step.value.statements.length > 0) results = await send(step.value);
     } catch (error) {
       step = work.throw(error);
       continue;

@@ -1,8 +1,9 @@
+import { isTurnLong } from '../../../common/turn.js';
 import type { FlowChild, FlowNode, FlowRecord } from '../../../job/flows/flow-record.js';
 import { isFinalState, type FinalState, type JobState } from '../../../job/job-state.js';
 import { readError } from '../../../job/read-columns.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
-import { query, queryInBatches, type Work } from '../../core/statement.js';
+import { NEXT_TURN, query, queryInBatches, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const FLOW = `
@@ -65,8 +66,11 @@ export function* readFlow(id: number): Work<FlowRecord | null> {
   const jobs = yield* readNodes(id);
   const rows = yield* queryInBatches<StateRow>(STATES, [...jobs.keys()], BATCH_SIZE);
   const states = new Map(rows.map((row) => [Number(row.id), row.state]));
-  for (const [jobId, job] of jobs) job.state = states.get(jobId) ?? job.state;
-  return { id, createdAt: new Date(Number(flow.created_at)), jobs: inOrder(jobs) };
+  for (const [jobId, job] of jobs) {
+    job.state = states.get(jobId) ?? job.state;
+    if (isTurnLong()) yield NEXT_TURN;
+  }
+  return { id, createdAt: new Date(Number(flow.created_at)), jobs: yield* inOrder(jobs) };
 }
 
 /** The ids of the jobs of the flow. Each can be reached from the end of the flow by jobs that come before it. */
@@ -81,6 +85,7 @@ function* readNodes(flowId: number): Work<Map<number, FlowNode>> {
   while (level.length > 0) {
     const next: number[] = [];
     for (const edge of yield* queryInBatches<TableRow<'edges'>>(EDGES_OF, level, BATCH_SIZE)) {
+      if (isTurnLong()) yield NEXT_TURN;
       const state = toFinalState(edge.outcome);
       const needs = Number(edge.needs);
       nodes.get(Number(edge.job_id))?.needs.push({ id: needs, onFailure: edge.on_failure, state });
@@ -94,7 +99,7 @@ function* readNodes(flowId: number): Work<Map<number, FlowNode>> {
 }
 
 /** Each job after those that it needs. */
-function inOrder(nodes: ReadonlyMap<number, FlowNode>): FlowNode[] {
+function* inOrder(nodes: ReadonlyMap<number, FlowNode>): Work<FlowNode[]> {
   const dependents = new Map<number, FlowNode[]>();
   const open = new Map<FlowNode, number>();
   for (const node of nodes.values()) {
@@ -103,6 +108,7 @@ function inOrder(nodes: ReadonlyMap<number, FlowNode>): FlowNode[] {
       const ofNeeded = dependents.get(id);
       if (ofNeeded) ofNeeded.push(node);
       else dependents.set(id, [node]);
+      if (isTurnLong()) yield NEXT_TURN;
     }
   }
   const sorted = [...nodes.values()].filter(({ needs }) => needs.length === 0).sort((a, b) => a.id - b.id);
@@ -111,6 +117,7 @@ function inOrder(nodes: ReadonlyMap<number, FlowNode>): FlowNode[] {
       const left = open.get(dependent)! - 1;
       open.set(dependent, left);
       if (left === 0) sorted.push(dependent);
+      if (isTurnLong()) yield NEXT_TURN;
     }
   }
   return sorted;
