@@ -173,6 +173,7 @@ export class QueueProducer {
     for (const queue of queues) {
       const hasGroups = optionsFor(queue).groups !== null;
       copies.push(await buildJob(queue, payload, hasGroups ? options : withoutGroup, optionsFor));
+      if (isTurnLong()) await nextTurn();
     }
     return copies.length === 0 ? [] : this.#inserter.insert('publish', copies, manager);
   }

@@ -1,3 +1,4 @@
+import { isTurnLong } from '../../lib/common/turn.js';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { QueueOptions } from '../../lib/job/queue-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
@@ -24,6 +25,26 @@ describeStores('publish()', (setup) => {
     expect(await stored(world)).toEqual(
       copies.map(({ id, queue }) => ({ id, queue, payload: { id: 7 }, headers: { topic: 'user.created' } })),
     );
+  });
+
+  it('lets the event loop run between the copies of a long message', async () => {
+    const world = await setup();
+    for (const queue of ['audit', 'crm.sync', 'shop']) await subscribe(world, queue, { topic: 'user.created' });
+    let turn = 0;
+    const turns = new Set<number>();
+    const payload = {
+      toJSON() {
+        turns.add(turn);
+        setImmediate(() => turn++);
+        while (!isTurnLong());
+        return 1;
+      },
+    };
+
+    await publish(world, 'user.created', payload);
+
+    // The message is checked in the first turn.
+    expect(turns.size).toBeGreaterThan(3);
   });
 
   it('stores nothing without subscriptions', async () => {

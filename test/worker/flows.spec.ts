@@ -1,3 +1,4 @@
+import { isTurnLong } from '../../lib/common/turn.js';
 import type { FlowChild } from '../../lib/job/flows/flow-record.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate } from '../support/engines.js';
@@ -38,6 +39,19 @@ describeEngines('flows', (setup) => {
         },
       ],
     });
+  });
+
+  it('let the event loop run while a long fan-out builds its children', async () => {
+    const world = await setup();
+    const [longPayload, payload, wasNextTurn] = afterLongTurn();
+    const { producer, events } = await world.start({
+      handlers: { parent: (job) => job.fanOut('part', [longPayload, payload]), part: () => undefined },
+    });
+
+    await producer.enqueue('parent', null);
+    await events.until('completed', { queue: 'parent' });
+
+    expect(wasNextTurn()).toBe(true);
   });
 
   it('block a job until then', async () => {
@@ -509,4 +523,23 @@ async function childrenOf(job: JobContext): Promise<FlowChild[]> {
 
 function sumOf(children: readonly FlowChild[]): number {
   return children.reduce((sum, { result }) => sum + ((result as { square?: number })?.square ?? (result as number)), 0);
+}
+
+/** A payload that takes a long turn to encode, and one that notes whether it is encoded in a later turn. */
+function afterLongTurn() {
+  let [isNextTurn, wasNextTurn] = [false, false];
+  const long = {
+    toJSON() {
+      setImmediate(() => (isNextTurn = true));
+      while (!isTurnLong());
+      return 1;
+    },
+  };
+  const next = {
+    toJSON() {
+      wasNextTurn = isNextTurn;
+      return 2;
+    },
+  };
+  return [long, next, () => wasNextTurn] as const;
 }

@@ -1,4 +1,5 @@
 import { pageSize } from '../../common/page-size.js';
+import { isTurnLong, nextTurn } from '../../common/turn.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
 import { buildJob } from '../../job/build-job.js';
@@ -51,9 +52,11 @@ export class JobChildren {
     let hasStored = false;
     await this.steps().fanOut(step, async () => {
       const jobs: NewJob[] = [];
-      for (const payload of payloads) {
+      // A copy: the handler can change its list while this loop waits.
+      for (const payload of [...payloads]) {
         const job = buildJob(queue, payload, options, this.parts.optionsFor);
         jobs.push(job instanceof Promise ? await job : job);
+        if (isTurnLong()) await nextTurn();
       }
       const ids = await this.#store(number, step, jobs, onFailure);
       if (ids && ids.length > 0) {
