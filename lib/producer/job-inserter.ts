@@ -1,4 +1,5 @@
 import { groupBy } from '../common/group-by.js';
+import { isTurnLong, nextTurn } from '../common/turn.js';
 import type { Sending } from '../job/instrumentation.js';
 import type { NewFlow } from '../job/flows/flow.js';
 import type { NewJob } from '../job/job.js';
@@ -50,7 +51,7 @@ export class JobInserter {
   }
 
   async #insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
-    const { store, notifier } = this.parts;
+    const { notifier } = this.parts;
     const counters = await this.#admit(jobs, manager);
     const isKeyed = jobs.some(hasKey);
     const storing = isKeyed ? this.#storeKeyed(jobs, manager) : this.#store(jobs, manager);
@@ -61,7 +62,7 @@ export class JobInserter {
     const changedIn = counters.length > 0 ? groupBy(changed, (job) => job.queue) : undefined;
     for (const [queue, countStored] of counters) countStored((changedIn?.get(queue) ?? []).filter(isDueNow).length);
     const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
-    store.afterCommit(manager, () => this.#onCommitted(created, changed));
+    await this.#afterCommit(manager, created, changed);
     return enqueued;
   }
 
@@ -78,14 +79,14 @@ export class JobInserter {
   }
 
   async #insertFlow(flow: NewFlow, manager: CallerTransaction | undefined): Promise<InsertedFlow> {
-    const { store, flows } = this.parts;
+    const { flows } = this.parts;
     await this.#admit(flow.jobs, manager);
     const { id, jobIds } = await flows.create(flow, manager);
     const jobs = flow.jobs.map(({ queue, name }, index): EnqueuedJob => {
       return { id: jobIds[index]!, queue, name, outcome: 'created' };
     });
     const free = flow.jobs.filter(({ isBlocked }) => !isBlocked);
-    store.afterCommit(manager, () => this.#onCommitted(jobs, free));
+    await this.#afterCommit(manager, jobs, free);
     return { id, jobs };
   }
 
@@ -93,6 +94,7 @@ export class JobInserter {
   async #admit(jobs: readonly NewJob[], manager?: CallerTransaction): Promise<[queue: string, CountStored][]> {
     const counters: [string, CountStored][] = [];
     for (const [queue, jobsOfQueue] of byQueue(jobs)) {
+      if (jobsOfQueue.length < jobs.length && isTurnLong()) await nextTurn();
       const { maxWaiting } = this.parts.optionsFor(queue);
       if (maxWaiting === false) continue;
       const waiting = jobsOfQueue.filter(isDueNow).length;
@@ -116,18 +118,30 @@ export class JobInserter {
   }
 
   /** @param changed the jobs that are new or replaced another one */
-  #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): void {
+  async #afterCommit(
+    manager: CallerTransaction | undefined,
+    created: readonly EnqueuedJob[],
+    changed: readonly NewJob[],
+  ): Promise<void> {
+    if (manager) this.parts.store.afterCommit(manager, () => void this.#onCommitted(created, changed));
+    else await this.#onCommitted(created, changed);
+  }
+
+  async #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): Promise<void> {
     if (created.length > 0) this.parts.events.emitChanges('enqueued', created);
-    for (const [queue, jobs] of byQueue(changed)) this.#notifyWorkers(queue, jobs);
+    for (const [queue, jobs] of byQueue(changed)) {
+      this.#notifyWorkers(queue, jobs);
+      if (jobs.length < changed.length && isTurnLong()) await nextTurn();
+    }
   }
 
   #notifyWorkers(queue: string, jobs: readonly NewJob[]): void {
     const { notifier, unserved } = this.parts;
     unserved?.onEnqueued(queue);
     const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
-    if (delays.length > 0) notifier.expectDue(queue, Math.min(...delays));
+    if (delays.length > 0) notifier.expectDue(queue, leastOf(delays));
     const times = jobs.filter((job) => job.runAtMs !== null).map((job) => job.runAtMs!);
-    if (times.length > 0) notifier.expectAt(queue, Math.min(...times));
+    if (times.length > 0) notifier.expectAt(queue, leastOf(times));
     const waiting = jobs.filter(isDueNow).length;
     if (waiting > 0) notifier.wake(queue, waiting);
   }
@@ -138,6 +152,11 @@ function byQueue(jobs: readonly NewJob[]): Iterable<[queue: string, jobs: readon
   const queue = jobs[0]?.queue;
   if (queue !== undefined && jobs.every((job) => job.queue === queue)) return [[queue, jobs]];
   return groupBy(jobs, (job) => job.queue);
+}
+
+/** Math.min accepts no list of any length. */
+function leastOf(numbers: readonly number[]): number {
+  return numbers.reduce((least, number) => Math.min(least, number));
 }
 
 function hasKey({ key }: NewJob): boolean {
