@@ -41,6 +41,8 @@ const REPLACE = `
   WHERE id = :id AND claim_id = 0`;
 
 const MAX_IDS = 500;
+// As many as the jobs of a batch of calls.
+const MAX_FINAL_WRITES = 500;
 
 type IdleRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt' | 'options'>;
 
@@ -63,7 +65,7 @@ export function* enqueueKeyed(
   const missing = keys.filter((key) => !rows.has(keyIdOf(key)) && !provided.has(keyIdOf(key)));
   if (missing.length > 0) return { value: { missing }, hasWritten: false, writes: [] };
 
-  const isFree = (call: readonly NewJob[]) => keysOf(call).every((key) => locked.has(keyIdOf(key)));
+  const isFree = (call: readonly NewJob[]) => keyIdsOf(call).every((id) => locked.has(id));
   const idle = yield* lockIn(LOCK_IDLE_SKIP_LOCKED, idleOwners(calls.filter(isFree).flat().filter(isReplacing), rows));
   const plan = new KeyPlan(rows);
   const planned = calls.map((call) => {
@@ -92,7 +94,7 @@ export function* findTraces(replacedIds: readonly number[]): Work<Traces> {
 }
 
 /**
- * Returns the statements that assign the keys.
+ * Returns the last statements that assign the keys, to be sent with the commit.
  *
  * @param idle the locked rows of the jobs that may be replaced
  */
@@ -108,16 +110,23 @@ export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }:
   );
   yield* deleteStaged(inStages);
   plan.setInsertedIds(yield* enterJobs(plan.inserts));
-  return plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));
+  const writes = plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));
+  yield* executeInBatches(writes.slice(0, -MAX_FINAL_WRITES), MAX_FINAL_WRITES);
+  return writes.slice(-MAX_FINAL_WRITES);
 }
 
 function isReplacing({ key }: NewJob): boolean {
   return key !== undefined && mayReplace(key);
 }
 
-/** The keys of `jobs` that unclaimed jobs own, read without locks. */
+/** Not sorted as those of keysOf, because the sort of a long list takes long. */
+function keyIdsOf(jobs: readonly NewJob[]): string[] {
+  return jobs.flatMap(({ queue, key }) => (key ? keyIdOf({ queue, hash: key.hash }) : []));
+}
+
+/** The keys of `jobs` that unclaimed jobs own, read without locks. A key of several jobs has several entries. */
 function idleOwners(jobs: readonly NewJob[], rows: KeyRows): KeyRow[] {
-  const owners = keysOf(jobs).flatMap((key) => rows.get(keyIdOf(key)) ?? []);
+  const owners = keyIdsOf(jobs).flatMap((id) => rows.get(id) ?? []);
   return owners.filter(({ job }) => job?.isUnclaimed);
 }
 

@@ -112,7 +112,7 @@ export class KeyPlan {
   }
 
   #accept(draft: Draft): void {
-    this.#accepted.inserts.push(...draft.inserts);
+    for (const insert of draft.inserts) this.#accepted.inserts.push(insert);
     for (const kind of ['owners', 'acquisitions', 'replaced'] as const) {
       const whole = this.#accepted[kind] as Map<unknown, unknown>;
       for (const [key, value] of draft[kind]) whole.set(key, value);

@@ -2,7 +2,7 @@ import type { JobKey } from '../../../job/job-key.js';
 import type { KeyOwner } from '../../../job/key-decision.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyName } from '../../core/sql-database.js';
-import { deleteFrom, execute, query, executeAll, type Statement, type Work } from '../../core/statement.js';
+import { deleteFrom, execute, executeInBatches, query, type Statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 // Clocks are corrected by less than this in normal operation.
@@ -63,6 +63,7 @@ export const UNUSED_KEY_RETENTION_MS = 3_600_000;
 
 // The servers choose good plans for lists of this length.
 const HASH_BATCH_SIZE = 500;
+const MAX_LOCK_STATEMENTS = 20;
 
 /** The row of a key, joined with the job that acquired it last. */
 export interface KeyRow extends KeyOwner {
@@ -107,8 +108,9 @@ export function keysOf(jobs: readonly NewJob[]): KeyName[] {
 /** Locks the keys that no other transaction has locked, and reads all of them. */
 export function* lockKeysSkipLocked(keys: readonly KeyName[]): Work<{ locked: ReadonlySet<string>; rows: KeyRows }> {
   const batches = hashBatchesOf(keys);
-  const results = yield* executeAll(
+  const results = yield* executeInBatches(
     batches.flatMap((values) => [LOCK_KEYS_SKIP_LOCKED, SELECT_KEYS].map((sql) => ({ sql, values }))),
+    MAX_LOCK_STATEMENTS,
   );
   const locked = new Set<string>();
   const rows = new Map<string, KeyRow>();

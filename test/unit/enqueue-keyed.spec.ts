@@ -1,0 +1,35 @@
+import type { StatementResult } from '../../lib/store/core/statement.js';
+import { enqueueKeyed } from '../../lib/store/features/keys/enqueue-keyed.js';
+import { newJob } from '../support/jobs.js';
+
+const COUNT = 3_000;
+
+describe('a long list of jobs with keys', () => {
+  it('is stored by many steps of some statements each', () => {
+    const jobs = Array.from({ length: COUNT }, (_, n) =>
+      newJob({
+        key: { text: `${n}`, hash: `${n}`, until: 'finished', durationMs: null, onConflict: 'return' },
+      }),
+    );
+    const work = enqueueKeyed([jobs], new Set());
+    let [assigned, longestStep] = [0, 0];
+
+    let step = work.next();
+    while (!step.done) {
+      const { statements } = step.value;
+      longestStep = Math.max(longestStep, statements.length);
+      assigned += statements.filter(({ sql }) => /SET job_id/.test(sql)).length;
+      step = work.next(statements.map(({ values }) => answer(values['hashes'] as string[] | undefined)));
+    }
+
+    const { writes } = step.value;
+    expect(Math.max(longestStep, writes.length)).toBeLessThanOrEqual(500);
+    expect(assigned + writes.length).toBe(COUNT);
+  });
+});
+
+/** The keys exist, and no job owns them. */
+function answer(hashes: readonly string[] = []): StatementResult {
+  const row = { job_id: 0, key_until: 'finished', kept_until: 0, at: 0, has_time: 0, alive: null, name: null };
+  return { rows: hashes.map((key_hash) => ({ ...row, key_hash })), affectedRows: 0, insertId: 1, idStep: 1 };
+}
