@@ -15,6 +15,7 @@ import type { AttemptParts } from '../../lib/worker/run/attempt-parts.js';
 import { JobLogWriter } from '../../lib/worker/run/job-log-writer.js';
 import type { Handler } from '../../lib/worker/run/handler-table.js';
 import { Run } from '../../lib/worker/run/run.js';
+import type { ChosenStrategies } from '../../lib/store/verbs/job-store.js';
 import { openEngine, type Engine } from '../support/engine.js';
 import type { ServerName, TestConnection } from '../support/servers.js';
 import { Gate } from './gate.js';
@@ -90,6 +91,7 @@ export class Actor {
     readonly gate: Gate,
     readonly clock: ActorClock,
     readonly engine: Engine,
+    private readonly strategies: ChosenStrategies['byQueue'],
     private readonly dataSource: DataSource,
     private readonly ledger: Ledger,
   ) {
@@ -120,8 +122,8 @@ export class Actor {
       },
       worker: { notify: false },
     });
-    await engine.store.chooseStrategies(new Map(QUEUE_NAMES.map((queue) => [queue, 'auto'])));
-    return new Actor(gate, clock, engine, dataSource, ledger);
+    const { byQueue } = await engine.store.chooseStrategies(new Map(QUEUE_NAMES.map((queue) => [queue, 'auto'])));
+    return new Actor(gate, clock, engine, byQueue, dataSource, ledger);
   }
 
   /** As a worker does after a poll: nothing if the queue is paused or has no job. */
@@ -131,11 +133,10 @@ export class Actor {
     if (!state || state.paused || state.isResting || !state.waiting) return [];
     const { settings } = this.engine.opened;
     const options = settings.of(queue);
-    const { byQueue } = await store.chooseStrategies(new Map([[queue, options.claim]]));
     const groups = options.groups ?? (state.hasGroups ? DEFAULT_GROUP_RULES : undefined);
     const request = {
       ...{ claimId: randomId(), workerId: this.#workerId, queue, limit, startLimit: limit, leaseMs: options.leaseMs },
-      ...{ order: options.order, strategy: byQueue.get(queue)!.name, maxAttempts: options.retry.attempts },
+      ...{ order: options.order, strategy: this.strategies.get(queue)!.name, maxAttempts: options.retry.attempts },
       ...{ deadLetter: options.deadLetter, isLimited: state.isLimited, ...(groups && { groups }) },
     };
     const jobs = await store.claim(request);
