@@ -123,7 +123,7 @@ async function checkStarted(world: World, locked: ReadonlySet<string> = new Set(
       !isFull(world, jobs, queue, group_key)
     )
       world.problem(`${where} waits although nothing keeps it from running`);
-    if (state === 'active' && !world.running.some((actor) => world.isBusy(actor)) && !isRunByDead(world, Number(id)))
+    if (state === 'active' && !mayBeHeld(world, Number(id)) && !isRunByDead(world, Number(id)))
       world.problem(`${where} is active although no actor has it`);
     if (state === 'scheduled' && Number(run_at) < now - MINUTE) world.problem(`${where} is due and was not promoted`);
     if (state === 'scheduled' && Number(run_at) > now + MINUTE) await checkWait(world, Number(id), where);
@@ -131,6 +131,11 @@ async function checkStarted(world: World, locked: ReadonlySet<string> = new Set(
   }
   const due = await world.sql<{ name: string }>(`SELECT name FROM ${TABLES.schedules} WHERE next_at < ${now - MINUTE}`);
   for (const { name } of due) if (!locked.has(`schedule ${name}`)) world.problem(`the tick of ${name} was not run`);
+}
+
+/** A heartbeat renews a lapsed lease that no other process has noticed. */
+function mayBeHeld(world: World, id: number): boolean {
+  return world.running.some((actor) => world.isBusy(actor) || world.heldBy(actor).some(({ job }) => job.id === id));
 }
 
 function isRunByDead(world: World, id: number): boolean {
