@@ -43,6 +43,9 @@ const hold = fc.option(fc.nat({ max: 9 }), { freq: 3, nil: undefined });
 const index = fc.nat({ max: 11 });
 const queue = fc.constantFrom('plain', 'turns', 'pairs');
 const group = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'c');
+const GROUPS = ['a', 'b', 'c', 'd', 'e'];
+const TURNS = 'turns';
+const GROUPED = [TURNS, 'pairs'];
 const priority = fc.integer({ min: -1, max: 1 });
 const key = fc.constantFrom(...KEYS);
 const delay = fc.constantFrom(0, 0, 0, 20);
@@ -192,8 +195,6 @@ async function putMany(world: World, by: number, name: string, jobs: Places, scr
   });
 }
 
-const GROUPED = ['turns', 'pairs'];
-
 const claimCommand = command<{ actor: number; like: number; limit: number; hold: number | undefined }>(
   'claim',
   { actor, like: index, limit: fc.integer({ min: 1, max: 3 }), hold },
@@ -317,10 +318,15 @@ const administer = [
   onJob('retry', async ({ engine }, job, world, begun) => {
     // A job that has waited for its end may run beside it.
     for (const { needs } of world.model.jobs.values()) needs.delete(job.id);
-    const wasCompleted = (await engine.admin.get(job.id))?.state === 'completed';
+    const state = (await engine.admin.get(job.id))?.state;
     const count = await engine.admin.retry([job.id], { completed: true });
-    // A completed job starts anew. It may have completed after the read.
-    if (count === 0 || (!wasCompleted && begun === world.model.now)) return;
+    // It may have ended after the read.
+    const mayHaveBeen = (...states: readonly string[]) => states.includes(state!) || begun !== world.model.now;
+    if (count === 0) return;
+    // The jobs that it needs may have ended once more since its own end.
+    if (mayHaveBeen('completed', 'dead', 'cancelled')) world.ledger.forgetChildren(job.id);
+    // A completed job starts anew.
+    if (!mayHaveBeen('completed')) return;
     world.ledger.forget(job.id, begun !== world.model.now);
     job.isReplayed = true;
   }),
@@ -363,17 +369,21 @@ const ofGroup = (world: World, { like }: { like: number }) => world.model.at(lik
 const pauseGroup = command<{ actor: number; like: number; isPaused: boolean }>(
   'pause group',
   { actor, like: index, isPaused: fc.boolean() },
-  async (world, args) => {
+  (world, args) => {
     const { queue: name, group: of } = world.model.at(args.like)!;
-    const setting = world.model.isPaused(`${name} ${of}`);
-    await world.call(args.actor, 'pause group', async ({ engine }, begun) => {
-      const paused = engine.admin.group(name, of);
-      await (args.isPaused ? paused.pause() : paused.resume());
-      setting.change(args.isPaused, begun, world.model.now);
-    });
+    return setPaused(world, args.actor, name, of, args.isPaused);
   },
   (world, args) => Boolean(ofGroup(world, args)),
 );
+
+async function setPaused(world: World, by: number, name: string, of: string, isPaused: boolean): Promise<void> {
+  const setting = world.model.isPaused(`${name} ${of}`);
+  await world.call(by, 'pause group', async ({ engine }, begun) => {
+    const paused = engine.admin.group(name, of);
+    await (isPaused ? paused.pause() : paused.resume());
+    setting.change(isPaused, begun, world.model.now);
+  });
+}
 
 const limitGroup = command<{ actor: number; like: number; concurrency: number }>(
   'limit group',
@@ -395,36 +405,52 @@ interface Race {
   passes: number;
   limit: number;
   job: number;
-  to: number;
-  of: string;
-  moves: boolean;
+  priority: number;
 }
 
-/** A claim is held between its reads and a lock while a job changes, and goes on. */
-const race = command<Race>(
-  'race',
-  {
-    ...{ actor, by: actor, passes: fc.nat({ max: 3 }), limit: fc.integer({ min: 1, max: 3 }) },
-    ...{ job: index, to: fc.integer({ min: -3, max: 3 }), of: group, moves: fc.boolean() },
-  },
-  async (world, { actor: claimer, by, passes, limit, job, to, of, moves }) => {
-    const all = [...world.model.jobs.values()];
-    const moved = moves ? all.find((one) => one.key !== undefined && one.group !== '' && !one.run) : undefined;
-    const { id, queue: name, key: owned, group: from } = moved ?? world.model.at(job)!;
-    const others = () => all.filter((one) => one.run && one.queue === name && one.group !== from);
-    if (moved && others().length === 0) await claim(world, by, name, 1);
+/** A claim is held between a read and a lock while another actor changes a job, and goes on. */
+const race = (
+  name: string,
+  begin: (world: World, args: Race) => Promise<{ queue: string; change: () => Promise<void> }>,
+) =>
+  command<Race>(
+    name,
+    {
+      ...{ actor, by: actor, passes: fc.nat({ max: 4 }), limit: fc.integer({ min: 1, max: 3 }) },
+      ...{ job: index, priority: fc.integer({ min: -3, max: 3 }) },
+    },
+    async (world, args) => {
+      const { actor: claimer, by, passes, limit } = args;
+      const { queue: from, change } = await begin(world, args);
+      world.model.now++;
+      await claim(world, claimer, from, limit, { passes, onlyAfterReads: true });
+      world.model.now++;
+      if (world.isBusy(claimer) && !world.isBusy(by)) await change();
+      world.model.now++;
+      if (world.isBusy(claimer)) await world.release(claimer);
+    },
+    (world, args) => world.model.jobs.size > 0 && args.actor !== args.by && !world.isBusy(args.by),
+  );
+
+const reprioritiseDuringClaim = race('reprioritise during claim', async (world, { by, job, priority: to }) => {
+  const { id, queue: of } = world.model.at(job)!;
+  return { queue: of, change: () => changePriority(world, by, id, to) };
+});
+
+/** A job with a key moves to a group that runs another one. */
+const moveDuringClaim = race('move during claim', async (world, { by, priority: to }) => {
+  const running = () => [...world.model.jobs.values()].find((job) => job.run && job.queue === TURNS)?.group;
+  if (running() === undefined) await claim(world, by, TURNS, 1);
+  const into = running() ?? 'a';
+  const from = GROUPS.find((other) => other !== into)!;
+  const put = async (of: string) => {
     world.model.now++;
-    await claim(world, claimer, name, limit, { passes, onlyLocking: true });
-    world.model.now++;
-    const place = { queue: name, group: others()[0]?.group ?? of, priority: to, delay: 0, script: [] };
-    const isFree = world.isBusy(claimer) && !world.isBusy(by);
-    if (isFree && owned !== undefined) await replace(world, { ...place, actor: by, hold: undefined, key: owned });
-    else if (isFree) await changePriority(world, by, id, to);
-    world.model.now++;
-    if (world.isBusy(claimer)) await world.release(claimer);
-  },
-  (world, args) => world.model.jobs.size > 0 && args.actor !== args.by && !world.isBusy(args.by),
-);
+    const place = { queue: TURNS, group: of, priority: to, delay: 0, script: [] };
+    if (!world.isBusy(by)) await replace(world, { ...place, actor: by, hold: undefined, key: KEYS[1]! });
+  };
+  await put(from);
+  return { queue: TURNS, change: () => put(into) };
+});
 
 const limitQueue = command<{ actor: number; queue: string; maxRunning: number }>(
   'limit queue',
@@ -465,7 +491,7 @@ const lock = command<{ table: 'jobs' | 'groups' | 'schedules'; mask: number }>(
     const list = (names: readonly string[]) => ["''", ...names.map((name) => `'${name}'`)].join(', ');
     if (table === 'jobs') await world.lock(table, `id IN (${[0, ...ids].join(', ')})`);
     else if (table === 'groups')
-      await world.lock(table, `queue IN ('turns', 'pairs') AND group_key IN (${list(some(['a', 'b', 'c']))})`);
+      await world.lock(table, `queue IN ('turns', 'pairs') AND group_key IN (${list(some(GROUPS))})`);
     else await world.lock(table, `name IN (${list(some(SCHEDULES))})`);
   },
   (world) => !world.isLocking && world.server.name !== 'sqlite',
@@ -495,13 +521,7 @@ const besideLock = (table: 'jobs' | 'groups' | 'schedules') =>
       if (table === 'schedules') await world.advance(11 * MINUTE);
       freeLapsed(world);
       if (table === 'groups') {
-        const places = ['a', 'b', 'c'].map((each) => ({ group: each, priority: 0 }));
-        if (GROUPED.includes(of)) await putMany(world, by, of, places, []);
-        world.model.now++;
-        // A claim lets jobs join their groups.
-        const other = (by + 1) % 3;
-        if (!world.isBusy(other)) await claim(world, other, of, 1);
-        world.model.now++;
+        if (GROUPED.includes(of)) await fillGroups(world, by, of);
         where.groups = `queue = '${of}' AND group_key ${is} '${await lastInTurn(world, of)}'`;
       }
       await world.lock(table, where[table]);
@@ -514,9 +534,20 @@ const besideLock = (table: 'jobs' | 'groups' | 'schedules') =>
       !world.isLocking && world.server.name !== 'sqlite' && (table === 'schedules' || world.model.jobs.size > 0),
   );
 
+/** More groups than a page has. One that an administrator resumes is ready before a job joins it. */
+async function fillGroups(world: World, by: number, name: string): Promise<void> {
+  const places = GROUPS.map((of) => ({ group: of, priority: 0 }));
+  await putMany(world, by, name, places, []);
+  for (const of of GROUPS) {
+    world.model.now++;
+    if (!world.isBusy(by)) await setPaused(world, by, name, of, false);
+  }
+  world.model.now++;
+}
+
 async function lastInTurn(world: World, name: string): Promise<string> {
   const [last] = await world.sql<{ group_key: string }>(
-    `SELECT group_key FROM ${TABLES.groups} WHERE queue = '${name}' ORDER BY turn DESC, group_key DESC LIMIT 1`,
+    `SELECT group_key FROM ${TABLES.groups} WHERE queue = '${name}' AND state = 'ready' ORDER BY turn DESC, group_key DESC LIMIT 1`,
   );
   return last?.group_key ?? '';
 }
@@ -543,12 +574,12 @@ export const FEATURES = {
     ops: ['wait', 'wait', 'flaky', 'doze'],
     commands: () => [signal, signal, enqueueMany(['plain'], ['wait']), runAll],
   },
-  flows: { ops: ['fan', 'fan'], commands: (ops) => [flow(ops)] },
+  flows: { ops: ['fan', 'fan', 'children'], commands: (ops) => [flow(ops)] },
   groups: {
     ops: [],
     commands: () => [
       ...[enqueueMany(GROUPED, []), enqueueMany(GROUPED, []), claimCommand, limitGroup, limitGroup, pauseGroup],
-      ...[race, race, race, besideLock('groups'), besideLock('groups')],
+      ...[reprioritiseDuringClaim, reprioritiseDuringClaim, moveDuringClaim, moveDuringClaim, besideLock('groups')],
     ],
   },
   queues: { ops: [], commands: () => [enqueueMany(GROUPED, []), claimCommand, limitQueue, pause] },

@@ -7,10 +7,10 @@ import type { ServerName } from '../support/servers.js';
 const SURROUNDING = /^\s*(SET|START TRANSACTION|BEGIN|ROLLBACK|SELECT @@)/i;
 const LOCKING = /FOR UPDATE|INSERT|UPDATE|DELETE|IMMEDIATE/;
 
-/** Which statement is held: the one after so many, of all statements or of those that lock rows. */
+/** Which statement is held: the one after so many, of all statements or of those that lock rows after a plain read. */
 export interface Hold {
   readonly passes: number;
-  readonly onlyLocking?: boolean;
+  readonly onlyAfterReads?: boolean;
 }
 
 /** All statements of one process pass it. It holds one of them, or ends all connections as the death of a process does. */
@@ -20,7 +20,9 @@ export class Gate {
   readonly #connections = new Set<Connection>();
   readonly #pools = new Set<Pool>();
   #passes = Infinity;
-  #onlyLocking = false;
+  #onlyAfterReads = false;
+  /** The last statement has read rows without locking them. */
+  #hasRead = false;
   #isKilled = false;
   #held: { readonly released: Promise<void>; release(): void } | undefined;
   #onHeld: () => void = () => undefined;
@@ -34,9 +36,9 @@ export class Gate {
   }
 
   /** Resolves when the statement is held. */
-  arm({ passes, onlyLocking = false }: Hold): Promise<void> {
+  arm({ passes, onlyAfterReads = false }: Hold): Promise<void> {
     this.#passes = passes;
-    this.#onlyLocking = onlyLocking;
+    this.#onlyAfterReads = onlyAfterReads;
     return new Promise((resolve) => (this.#onHeld = resolve));
   }
 
@@ -74,8 +76,11 @@ export class Gate {
 
   #mustHold(sql: string): boolean {
     if (this.#isKilled) throw new Error('This process was killed.');
+    if (SURROUNDING.test(sql)) return false;
+    const isLockAfterRead = this.#hasRead && LOCKING.test(sql);
+    this.#hasRead = !LOCKING.test(sql);
     // One at a time: the release of the first one would not reach it.
-    if (this.#held || SURROUNDING.test(sql) || (this.#onlyLocking && !LOCKING.test(sql))) return false;
+    if (this.#held || (this.#onlyAfterReads && !isLockAfterRead)) return false;
     if (this.#passes-- > 0) return false;
     this.#passes = Infinity;
     let release!: () => void;

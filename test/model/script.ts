@@ -6,7 +6,20 @@ import type { JobContext } from '../../lib/worker/run/job-context.js';
  * run.
  */
 export const OPS = [
-  ...(['step', 'tx', 'sleep', 'wait', 'fan', 'fail', 'flaky', 'snooze', 'doze', 'log', 'transaction'] as const),
+  ...([
+    'step',
+    'tx',
+    'sleep',
+    'wait',
+    'fan',
+    'children',
+    'fail',
+    'flaky',
+    'snooze',
+    'doze',
+    'log',
+    'transaction',
+  ] as const),
   ...(['forgetSleep', 'forgetWait', 'forgetFan', 'forgetTx', 'late'] as const),
 ];
 export type Op = (typeof OPS)[number];
@@ -51,8 +64,13 @@ export class Ledger {
    * @param mayHaveBegun a run of it may have done so already
    */
   forget(jobId: number, mayHaveBegun: boolean): void {
-    for (const set of [this.#stored, this.#visits, this.#children, ...(mayHaveBegun ? [] : [this.#begun])])
+    for (const set of [this.#stored, this.#visits, ...(mayHaveBegun ? [] : [this.#begun])])
       for (const key of [...set.keys()]) if (key.startsWith(`${jobId} `)) set.delete(key);
+  }
+
+  /** A job that may read other ends of its children than before. */
+  forgetChildren(jobId: number): void {
+    for (const key of [...this.#children.keys()]) if (key.startsWith(`${jobId} `)) this.#children.delete(key);
   }
 
   /** How often a run of this payload has come to this part of its script. */
@@ -127,11 +145,12 @@ export async function play(
         const count = 1 + (v % 3);
         await job.fanOut(CHILDREN, children(v, count), { onFailure: 'run' });
         fannedOut += count;
-        const seen: SeenChild[] = [];
-        for await (const { id, state } of job.children()) seen.push({ id, state });
-        ledger.children(job, index, fannedOut, seen);
+        await readChildren(job, ledger, index, fannedOut);
         break;
       }
+      case 'children':
+        await readChildren(job, ledger, index, fannedOut);
+        break;
       case 'fail':
       case 'flaky':
         if (ledger.visit(job, index) === (op === 'fail' ? 1 : 2)) throw new Error('The script fails once.');
@@ -175,6 +194,12 @@ export async function play(
 
 function children(v: number, count: number): Payload[] {
   return Array.from({ length: count }, (_, index) => ({ v, script: index === 1 ? ['fail'] : [] }));
+}
+
+async function readChildren(job: JobContext<Payload>, ledger: Ledger, index: number, expected: number): Promise<void> {
+  const seen: SeenChild[] = [];
+  for await (const { id, state } of job.children()) seen.push({ id, state });
+  ledger.children(job, index, expected, seen);
 }
 
 async function write(
