@@ -32,18 +32,7 @@ const COUNT = 6_000;
 
 // On SQLite a transaction keeps the thread.
 describeStoresOf(['mysql', 'mariadb'], 'a long list', (setup) => {
-  it('of jobs is prepared in parts, between which the event loop runs', async () => {
-    const world = await setup();
-    const parts = countParts();
-    const jobs = counted(newJob({}), 'priority', parts.count);
-
-    const ids = await world.jobs.enqueue(jobs);
-
-    expect(parts.longest()).toBeLessThanOrEqual(2_000);
-    expect(new Set(ids).size).toBe(COUNT);
-  });
-
-  it('of jobs of a flow is prepared in parts', async () => {
+  it('of jobs of a flow is prepared in parts, between which the event loop runs', async () => {
     const world = await setup();
     const parts = countParts();
 

@@ -64,16 +64,15 @@ export function sqlJobStore(
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
       if (transaction) return database.inCallerTransaction(transaction, () => enterJobs(jobs));
-      const [first] = chunkJobs(jobs);
-      const isOneStatement = first!.length === jobs.length;
-      if (isOneStatement && !jobs.some((job) => hasEnterHook(job) || emitsEvents(job.queue))) {
-        const [result] = await blocking.writeOnce([insertJobs(jobs)]);
-        return idsFrom(result!, jobs.length);
+      if (jobs.some((job) => hasEnterHook(job) || emitsEvents(job.queue))) {
+        // Inserts the jobs before the final step, because events and hooks need the ids.
+        return blocking.decideOnce(function* () {
+          return { value: yield* enterJobs(jobs), hasWritten: true, writes: [] };
+        });
       }
-      // Inserts the jobs before the final step, because events and hooks need the ids.
-      return blocking.decideOnce(function* () {
-        return { value: yield* enterJobs(jobs), hasWritten: true, writes: [] };
-      });
+      const chunks = [...chunkJobs(jobs)];
+      const results = await blocking.writeOnce(chunks.map(insertJobs));
+      return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
     },
 
     async enqueueKeyed(calls) {
