@@ -132,6 +132,42 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(onFirst).toEqual([]);
   });
 
+  // The server may have closed them. A statement would be sent before the process reads that.
+  it('get no further statement after they were idle for almost as long as the server waits', async () => {
+    const { connect } = await setup();
+    const texts: string[] = [];
+    const driver = rewritingDriver((sql) => {
+      texts.push(sql);
+      return sql;
+    });
+    const clock = new FakeClock();
+    const templates = new Templates(tableNames(), mysql, () => 0);
+    const pool = await MysqlPool.open(await connect({ driver }), templates, clock, LEASE_MS);
+    afterTest.push(() => pool.close());
+    const connectionId = () => query<{ id: number }>('SELECT CONNECTION_ID() AS id');
+    const ids: unknown[] = [];
+    const kept = await pool.openDedicated();
+    const keptId = await kept.send(connectionId);
+    const pauses = [LEASE_MS * 0.8, 0];
+
+    // The pause within the transaction makes the pool repeat it.
+    await pool.transaction(function* () {
+      ids.push(...(yield* connectionId()));
+      void clock.advance(pauses.shift()!);
+      ids.push(...(yield* connectionId()));
+    });
+    await clock.advance(LEASE_MS * 0.8);
+    ids.push(...(await pool.runIdempotent(connectionId)));
+
+    const [paused, repeated, last, afterPause] = ids;
+    expect(repeated).not.toEqual(paused);
+    expect(last).toEqual(repeated);
+    expect(afterPause).not.toEqual(last);
+    expect(texts.filter((text) => text.endsWith('DO 0'))).toEqual([]);
+    expect(await kept.send(connectionId)).toEqual(keptId);
+    kept.drop();
+  });
+
   it('are all replaced together when they have fallen silent together', async () => {
     const { dataSource } = await setup();
     const { url } = dataSource.options as { url: string };
@@ -146,11 +182,18 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     afterTest.push(() => pool.close());
     const ask = () => pool.runIdempotent(() => query<{ one: number }>('SELECT 1 AS one'));
     await Promise.all([ask(), ask(), ask(), ask()]);
-    await clock.advance(LEASE_MS);
+    await clock.advance(LEASE_MS / 2);
 
-    proxy.silenceConnections();
+    const asked = new Promise<void>((resolve) => {
+      proxy.onStatement(({ sql }) => {
+        if (!sql.endsWith('DO 0')) return 'pass';
+        proxy.silenceConnections();
+        resolve();
+        return 'silent';
+      });
+    });
     const answer = ask();
-    await clock.untilSleeping(LEASE_MS);
+    await asked;
     await clock.advance(LEASE_MS);
 
     expect(await answer).toEqual([{ one: 1 }]);

@@ -15,7 +15,10 @@ const RETRYABLE = new Set([1213, 1205, 1020, 3101, 1180, 9007, 8028, 1021, 1026,
 const SQLITE_RETRYABLE = /^SQLITE_(BUSY|LOCKED|FULL)/;
 // Refused or closed connections, and servers that became read-only in a failover (1290, 1792, 1836).
 const RECONNECT = new Set([2006, 2013, 1053, 1927, 1040, 1047, 1290, 1792, 1836, 1158, 1159, 1160, 1161, 4031]);
+/** Code of an error for a statement that was not sent, since the server may have closed the idle connection. */
+export const IDLE_CONNECTION = 'IDLE_CONNECTION';
 const RECONNECT_CODES = new Set([
+  IDLE_CONNECTION,
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
   'ECONNRESET',
@@ -49,9 +52,11 @@ export function isAppliedBefore(error: unknown): boolean {
   return number === 1060 || number === 1061 || number === 1091 || (message?.includes('duplicate column name') ?? false);
 }
 
-/** Whether the driver knew that the connection was closed, so it sent nothing. */
+/** Whether nothing was sent, because the connection was known to be closed or had been idle for too long. */
 export function isUnsent(error: unknown): boolean {
-  return /new command .* closed state/.test((error as DriverError | null)?.message ?? '');
+  return (
+    hasCode(error, IDLE_CONNECTION) || /new command .* closed state/.test((error as DriverError | null)?.message ?? '')
+  );
 }
 
 interface DriverError {

@@ -1,9 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { Socket } from 'node:net';
 import { inRootContext } from '../../../common/async-context.js';
-import { nextTurn } from '../../../common/turn.js';
 import { StoreUnavailableError } from '../../../job/errors.js';
-import type { Clock } from '../../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../../core/with-retry.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
 import type { Hosts } from '../port/hosts.js';
@@ -12,10 +10,7 @@ import type { MysqlWire } from './mysql-wire.js';
 
 /** Connections that answer, on a writable node, with a configured session. */
 export class MysqlConnections {
-  /** By the monotonic clock. Only configured connections have an entry. */
-  readonly #usedAt = new WeakMap<PoolConnection, number>();
-
-  /** The generation of the hosts in which each connection was opened. */
+  /** The generation of the hosts in which each connection was opened. Only configured connections have an entry. */
   readonly #generations = new WeakMap<PoolConnection, number>();
 
   constructor(
@@ -23,7 +18,6 @@ export class MysqlConnections {
     private readonly wire: MysqlWire,
     private readonly sessions: MysqlSessions,
     private readonly hosts: Hosts,
-    private readonly clock: Clock,
     private readonly waitTimeoutS: number,
   ) {}
 
@@ -41,7 +35,6 @@ export class MysqlConnections {
   }
 
   release(connection: PoolConnection): void {
-    this.#usedAt.set(connection, this.clock.monotonic());
     connection.release();
   }
 
@@ -66,15 +59,15 @@ export class MysqlConnections {
     for (;;) {
       const { generation } = this.hosts;
       const connection = await this.#fromPool();
-      const usedAt = this.#usedAt.get(connection);
-      if (usedAt === undefined) {
+      const isNew = !this.#generations.has(connection);
+      if (isNew) {
         await this.#setUp(connection);
         this.#generations.set(connection, generation);
       }
       // Nodes of Galera do not share row locks. A heartbeat on one node would make each flush on another node fail, if
       // the flush takes longer than the interval between heartbeats.
       const isOnFormerHost = this.#generations.get(connection) !== this.hosts.generation;
-      if (!isOnFormerHost && (usedAt === undefined || (await this.#isUsable(connection, usedAt)))) return connection;
+      if (!isOnFormerHost && (isNew || (await this.#isUsable(connection)))) return connection;
       this.drop(connection);
     }
   }
@@ -109,15 +102,12 @@ export class MysqlConnections {
     }
   }
 
-  async #isUsable(connection: PoolConnection, usedAt: number): Promise<boolean> {
+  async #isUsable(connection: PoolConnection): Promise<boolean> {
     // If one connection has timed out, the others are suspect too, and each would cost another timeout.
-    if (usedAt < this.wire.lastTimeoutAt) return false;
+    if (this.wire.isSuspect(connection)) return false;
     // The server may have closed a connection that was idle for long, and a busy process may not have received that
     // yet. A statement sent there would have an unknown outcome.
-    if (this.clock.monotonic() - usedAt <= this.waitTimeoutS * 250) return true;
-    // After a standstill of the process, the last packet of a server that has closed the connection may wait to be read. The
-    // driver would take it for the answer to this statement, and print that packets are out of order.
-    await nextTurn();
+    if (this.wire.idleMs(connection) <= this.waitTimeoutS * 250) return true;
     return this.wire.send(connection, 'DO 0').then(
       () => true,
       () => false,

@@ -58,7 +58,7 @@ export class MysqlPool implements SqlDatabase {
     this.#sockets = new MysqlSockets(pool);
     this.#wire = new MysqlWire(clock, waitTimeoutS);
     this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
-    this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, clock, waitTimeoutS);
+    this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, waitTimeoutS);
     this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
   }
 
@@ -147,6 +147,7 @@ export class MysqlPool implements SqlDatabase {
 
   async openDedicated(): Promise<DedicatedConnection> {
     const connection = await this.#connections.acquire();
+    this.#wire.keep(connection);
     return {
       send: (work) => this.#drive(connection, work),
       onEnd: (act) => void connection.once('end', act).once('error', act),

@@ -1,5 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { Clock } from '../../../common/clock.js';
+import { IDLE_CONNECTION } from '../../core/classify-error.js';
 import type { StatementResult } from '../../core/statement.js';
 import { AnswerTimeouts } from './answer-timeouts.js';
 
@@ -16,25 +17,42 @@ const MAX_TEXT_LENGTH = 1_000_000;
 export class MysqlWire {
   readonly #timeouts: AnswerTimeouts;
   readonly #answerTimeoutMs: number;
+  readonly #maxIdleMs: number;
   readonly #idSteps = new WeakMap<PoolConnection, number>();
+  /** By the monotonic clock. */
+  readonly #answeredAt = new WeakMap<PoolConnection, number>();
+  readonly #kept = new WeakSet<PoolConnection>();
   #lastTimeoutAt = -Infinity;
 
+  /** @param waitTimeoutS the server closes a session that is idle for this long */
   constructor(
     private readonly clock: Clock,
     waitTimeoutS: number,
   ) {
+    this.#maxIdleMs = waitTimeoutS * 750;
     const timeoutMs = Math.max(MIN_ANSWER_TIMEOUT_MS, waitTimeoutS * 1_000);
     this.#answerTimeoutMs = Math.min(MAX_ANSWER_TIMEOUT_MS, timeoutMs);
     this.#timeouts = new AnswerTimeouts(clock, this.#answerTimeoutMs);
   }
 
-  /** By the monotonic clock. */
-  get lastTimeoutAt(): number {
-    return this.#lastTimeoutAt;
-  }
-
   setIdStep(connection: PoolConnection, idStep: number): void {
     this.#idSteps.set(connection, idStep);
+  }
+
+  /** Says that the session has a longer wait_timeout than the others. */
+  keep(connection: PoolConnection): void {
+    this.#kept.add(connection);
+  }
+
+  /** Milliseconds since the last answer. */
+  idleMs(connection: PoolConnection): number {
+    const now = this.clock.monotonic();
+    return now - (this.#answeredAt.get(connection) ?? now);
+  }
+
+  /** Whether a statement has timed out on some connection since the last answer on this one. */
+  isSuspect(connection: PoolConnection): boolean {
+    return this.#lastTimeoutAt > this.clock.monotonic() - this.idleMs(connection);
   }
 
   /** As one text. If it is too long, sends the statements one after another. */
@@ -60,6 +78,9 @@ export class MysqlWire {
   }
 
   #query(connection: PoolConnection, sql: string): Promise<unknown> {
+    // After a standstill of the process, the last packet of a server that has closed the session may wait to be read. The
+    // driver would take it for the answer to this statement, and print that packets are out of order.
+    if (this.idleMs(connection) > this.#maxIdleMs && !this.#kept.has(connection)) return Promise.reject(idleError());
     return new Promise((resolve, reject) => {
       // The driver's own timeout survives a broken connection and keeps the process alive.
       const cancelTimeout = this.#timeouts.start(() => {
@@ -68,6 +89,7 @@ export class MysqlWire {
       });
       connection.query(sql, (error, result) => {
         cancelTimeout();
+        this.#answeredAt.set(connection, this.clock.monotonic());
         if (error) reject(error);
         else resolve(result);
       });
@@ -79,6 +101,12 @@ export class MysqlWire {
     const { affectedRows, insertId } = result as ResultSetHeader;
     return { rows: [], affectedRows: affectedRows, insertId, idStep: this.#idSteps.get(connection) };
   }
+}
+
+function idleError(): Error {
+  return Object.assign(new Error('The connection was idle for so long that the server may have closed it.'), {
+    code: IDLE_CONNECTION,
+  });
 }
 
 function answerTimeoutError(timeoutMs: number): Error {
