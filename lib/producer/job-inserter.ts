@@ -1,3 +1,4 @@
+import { batchesOf } from '../common/batches-of.js';
 import { groupBy } from '../common/group-by.js';
 import { isTurnLong, nextTurn } from '../common/turn.js';
 import type { Sending } from '../job/instrumentation.js';
@@ -8,6 +9,9 @@ import { EnqueueBatcher, KeyedEnqueueBatcher } from './enqueue-batcher.js';
 import type { EnqueuedJob } from './enqueued-job.js';
 import type { ProducerParts } from './producer-parts.js';
 import { WaitingLimit } from './waiting-limit.js';
+
+// The listeners are called for so many jobs before the length of the turn is checked.
+const MAX_EVENTS = 1_000;
 
 /** Counts jobs with keys against the `maxWaiting` of their queue, after they are stored. */
 type CountStored = (jobs: number) => void;
@@ -128,7 +132,10 @@ export class JobInserter {
   }
 
   async #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): Promise<void> {
-    if (created.length > 0) this.parts.events.emitChanges('enqueued', created);
+    for (const some of batchesOf(created, MAX_EVENTS)) {
+      this.parts.events.emitChanges('enqueued', some);
+      if (some.length < created.length && isTurnLong()) await nextTurn();
+    }
     for (const [queue, jobs] of byQueue(changed)) {
       this.#notifyWorkers(queue, jobs);
       if (jobs.length < changed.length && isTurnLong()) await nextTurn();

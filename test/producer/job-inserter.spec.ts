@@ -28,6 +28,26 @@ describe('jobs that are stored', () => {
     expect(new Set(turns).size).toBe(QUEUES.length);
   });
 
+  it('are given to listeners in parts, between which the event loop runs, if they are many', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    const emitChanges = (_event: unknown, jobs: readonly unknown[]) => {
+      turns.push(...jobs.map(() => turn));
+      setImmediate(() => turn++);
+      while (!isTurnLong());
+    };
+    const inserter = inserterWith({}, undefined, emitChanges);
+
+    await inserter.insert(
+      'enqueueMany',
+      Array.from({ length: 3_000 }, () => newJob()),
+      undefined,
+    );
+
+    expect(turns).toHaveLength(3_000);
+    expect(new Set(turns).size).toBe(3);
+  });
+
   it('are announced in the turn of their commit if they are of one queue', async () => {
     const announced: boolean[] = [];
     let isNextTurn = false;
@@ -55,6 +75,7 @@ describe('jobs that are stored', () => {
 function inserterWith(
   notifier: { wake?: () => void; expectDue?: (queue: string, ms: number) => void },
   onEnqueued = () => undefined as void,
+  emitChanges: (event: unknown, jobs: readonly unknown[]) => void = () => undefined,
 ): JobInserter {
   const store = {
     afterCommit: (_manager: unknown, act: () => void) => act(),
@@ -69,7 +90,7 @@ function inserterWith(
     clock: systemClock,
     optionsFor: () => resolveQueueOptions({}),
     notifier: { prepare: () => undefined, wake: () => undefined, expectDue: () => undefined, ...notifier },
-    events: { emitChanges: () => undefined },
+    events: { emitChanges },
   };
   return new JobInserter(parts as unknown as ProducerParts);
 }

@@ -59,8 +59,7 @@ export class FakeQueueProducer extends QueueProducer {
     const keys = new MemoryKeys();
     const record = (job: NewJob) => enqueued.push(recordOf(enqueued.length + 1, job));
     const recordKeyed = (calls: readonly (readonly NewJob[])[]) => {
-      const plan = keys.plan(calls.flat());
-      const answers = calls.map((call) => plan.addCall(call));
+      const { plan, answers } = keys.plan(calls);
       for (const [id, job] of plan.replacements) enqueued[id - 1] = recordOf(id, job);
       plan.setInsertedIds(plan.inserts.map(record));
       keys.setOwners(plan, { isUnclaimed: true, attempt: 0 });

@@ -41,8 +41,7 @@ export class InlineQueueProducer extends QueueProducer {
       results.set(id, { queue: job.queue, value: await runInline(handlers, job, id) });
     };
     const runKeyed = async (calls: readonly (readonly NewJob[])[]) => {
-      const plan = keys.plan(calls.flat());
-      const answers = calls.map((call) => plan.addCall(call));
+      const { plan, answers } = keys.plan(calls);
       const jobs = plan.inserts.map((job) => ({ id: ++lastId, job }));
       plan.setInsertedIds(jobs.map(({ id }) => id));
       keys.setOwners(plan, { isUnclaimed: false, attempt: 1 });

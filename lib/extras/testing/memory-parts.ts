@@ -4,8 +4,10 @@ import type { KeyOwnerJob } from '../../job/key-decision.js';
 import { resolveQueueOptions } from '../../job/queue-options.js';
 import type { ProducerParts } from '../../producer/producer-parts.js';
 import { requireOpenTransaction, type CallerTransaction } from '../../store/core/caller-transaction.js';
+import { driveSync } from '../../store/core/statement.js';
 import { KeyPlan } from '../../store/features/keys/key-plan.js';
 import { keyIdOf, keysOf, type KeyRow } from '../../store/features/keys/key-rows.js';
+import type { KeyedCallResult } from '../../store/features/keys/key-store.js';
 import type { Subscriber } from '../../store/features/queues/queue-store.js';
 
 type Store = ProducerParts['store'];
@@ -57,20 +59,25 @@ function checkManager(manager: CallerTransaction | undefined): undefined {
   if (manager) requireOpenTransaction(manager);
 }
 
+function sendNothing(): never {
+  throw new Error('A plan sends no statement.');
+}
+
 const UNTIMED = { hasTime: false, keptUntilMs: 0, remainingRetentionMs: 0 };
 
 /** The owners of keys, in memory. The rules are those of the database. */
 export class MemoryKeys {
   readonly #rows = new Map<string, { row: KeyRow; until: number }>();
 
-  plan(jobs: readonly NewJob[]): KeyPlan {
+  plan(calls: readonly (readonly NewJob[])[]): { plan: KeyPlan; answers: (() => KeyedCallResult)[] } {
     const now = systemClock.monotonic();
-    const rows = keysOf(jobs).map((key) => {
+    const rows = keysOf(calls.flat()).map((key) => {
       const free: KeyRow = { ...UNTIMED, key, jobId: 0, jobName: null, until: 'finished', job: undefined };
       const { row, until } = this.#rows.get(keyIdOf(key)) ?? { row: free, until: 0 };
       return [keyIdOf(key), { ...row, hasTime: until > now }] as const;
     });
-    return new KeyPlan(new Map(rows));
+    const plan = new KeyPlan(new Map(rows));
+    return { plan, answers: calls.map((call) => driveSync(plan.addCall(call), sendNothing)) };
   }
 
   /** The owners keep the state of `job` until `removeJob`. */

@@ -120,8 +120,8 @@ export interface Step {
 export type Work<T> = Generator<Step, T, readonly StatementResult[]>;
 
 /**
- * Lets the event loop run, in work that commits each statement alone. A loop over any number of rows asks `isTurnLong` after
- * each one, and then yields this step.
+ * Lets the event loop run. A loop over any number of rows asks `isTurnLong` after each one, and then yields this step. On
+ * SQLite the event loop runs only in work that commits each statement alone.
  */
 export const NEXT_TURN: Step = { statements: [] };
 
@@ -198,13 +198,13 @@ export function* recordEvents(events: JobEventSource): Work<void> {
   yield { statements: [], events };
 }
 
-/** Runs `work` with `send` in place of each step. */
+/** Runs `work` with `send` in place of each step that sends or reports something. */
 export function* relay<T>(work: Work<T>, send: (step: Step) => Work<readonly StatementResult[]>): Work<T> {
   let step = work.next();
   while (!step.done) {
     let results: readonly StatementResult[];
     try {
-      results = yield* send(step.value);
+      results = step.value === NEXT_TURN ? yield NEXT_TURN : yield* send(step.value);
     } catch (error) {
       step = work.throw(error);
       continue;

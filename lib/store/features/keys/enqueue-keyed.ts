@@ -1,3 +1,4 @@
+import { isTurnLong } from '../../../common/turn.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
@@ -12,6 +13,7 @@ import {
   queryInBatches,
   executeAll,
   executeInBatches,
+  NEXT_TURN,
 } from '../../core/statement.js';
 import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
@@ -64,14 +66,17 @@ export function* enqueueKeyed(
   const { locked, rows } = yield* lockKeysSkipLocked(keys);
   const missing = keys.filter((key) => !rows.has(keyIdOf(key)) && !provided.has(keyIdOf(key)));
   if (missing.length > 0) return { value: { missing }, hasWritten: false, writes: [] };
+  if (isTurnLong()) yield NEXT_TURN;
 
-  const isFree = (call: readonly NewJob[]) => keyIdsOf(call).every((id) => locked.has(id));
-  const idle = yield* lockIn(LOCK_IDLE_SKIP_LOCKED, idleOwners(calls.filter(isFree).flat().filter(isReplacing), rows));
+  const free = new Set(calls.filter((call) => keyIdsOf(call).every((id) => locked.has(id))));
+  const idle = yield* lockIn(LOCK_IDLE_SKIP_LOCKED, idleOwners([...free].flat().filter(isReplacing), rows));
+  if (isTurnLong()) yield NEXT_TURN;
   const plan = new KeyPlan(rows);
-  const planned = calls.map((call) => {
+  const planned: ((() => KeyedCallResult) | undefined)[] = [];
+  for (const call of calls) {
     const isStillIdle = idleOwners(call.filter(isReplacing), rows).every(({ jobId }) => idle.has(jobId));
-    return isFree(call) && isStillIdle ? plan.addCall(call) : undefined;
-  });
+    planned.push(free.has(call) && isStillIdle ? yield* plan.addCall(call) : undefined);
+  }
   const writes = yield* applyKeyPlan(plan, idle, yield* findTraces(plan.replacedIds));
   const hasWritten = plan.inserts.length + plan.replacements.length > 0;
   return { value: { results: planned.map((resultOf) => resultOf?.() ?? 'locked') }, hasWritten, writes };

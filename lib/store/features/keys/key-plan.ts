@@ -1,7 +1,9 @@
+import { isTurnLong } from '../../../common/turn.js';
 import { DuplicateKeyError } from '../../../job/errors.js';
 import type { JobKey } from '../../../job/job-key.js';
 import { decideKey, type KeyOwner } from '../../../job/key-decision.js';
 import type { NewJob } from '../../../job/job.js';
+import { NEXT_TURN, type Work } from '../../core/statement.js';
 import type { KeyedJobResult } from './key-store.js';
 import { keyIdOf, type KeyRows } from './key-rows.js';
 
@@ -57,8 +59,9 @@ export class KeyPlan {
 
   /** The new owner of each key, in the order of the keys. Valid after `setInsertedIds`. */
   get acquisitions(): readonly { queue: string; name: string; key: JobKey; jobId: number }[] {
-    const inOrder = [...this.#accepted.acquisitions].sort(([a], [b]) => (a < b ? -1 : 1));
-    return inOrder.map(([, { job, key, plannedJob }]) => {
+    const { acquisitions } = this.#accepted;
+    return [...acquisitions.keys()].sort().map((id) => {
+      const { job, key, plannedJob } = acquisitions.get(id)!;
       const { queue, name } = job;
       return { queue, name, key, jobId: plannedJob.id! };
     });
@@ -69,16 +72,17 @@ export class KeyPlan {
     this.#accepted.inserts.forEach(({ plannedJob }, index) => (plannedJob.id = ids[index]!));
   }
 
-  /** Returns a function that returns the result of the call when the ids are known. */
-  addCall(call: readonly NewJob[]): () => readonly KeyedJobResult[] | DuplicateKeyError {
+  /** Sends no statement. Returns a function that returns the result of the call when the ids are known. */
+  *addCall(call: readonly NewJob[]): Work<() => readonly KeyedJobResult[] | DuplicateKeyError> {
     const draft = new Draft();
     const results: (() => KeyedJobResult)[] = [];
     for (const job of call) {
       const planned = this.#planJob(job, draft);
       if ('rejection' in planned) return planned.rejection;
       results.push(planned.result);
+      if (isTurnLong()) yield NEXT_TURN;
     }
-    this.#accept(draft);
+    yield* this.#accept(draft);
     return () => results.map((result) => result());
   }
 
@@ -111,11 +115,14 @@ export class KeyPlan {
     return owner;
   }
 
-  #accept(draft: Draft): void {
+  *#accept(draft: Draft): Work<void> {
     for (const insert of draft.inserts) this.#accepted.inserts.push(insert);
     for (const kind of ['owners', 'acquisitions', 'replaced'] as const) {
       const whole = this.#accepted[kind] as Map<unknown, unknown>;
-      for (const [key, value] of draft[kind]) whole.set(key, value);
+      for (const [key, value] of draft[kind]) {
+        whole.set(key, value);
+        if (isTurnLong()) yield NEXT_TURN;
+      }
     }
   }
 }

@@ -1,8 +1,17 @@
+import { isTurnLong } from '../../../common/turn.js';
 import type { JobKey } from '../../../job/job-key.js';
 import type { KeyOwner } from '../../../job/key-decision.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyName } from '../../core/sql-database.js';
-import { deleteFrom, execute, executeInBatches, query, type Statement, type Work } from '../../core/statement.js';
+import {
+  deleteFrom,
+  execute,
+  executeInBatches,
+  NEXT_TURN,
+  query,
+  type Statement,
+  type Work,
+} from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 // Clocks are corrected by less than this in normal operation.
@@ -102,7 +111,7 @@ export function inLockOrder<Key extends KeyName>(keys: readonly Key[]): Key[] {
 export function keysOf(jobs: readonly NewJob[]): KeyName[] {
   const keys = new Map<string, KeyName>();
   for (const { queue, key } of jobs) if (key) keys.set(keyIdOf({ queue, hash: key.hash }), { queue, hash: key.hash });
-  return [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+  return [...keys.keys()].sort().map((id) => keys.get(id)!);
 }
 
 /** Locks the keys that no other transaction has locked, and reads all of them. */
@@ -114,11 +123,12 @@ export function* lockKeysSkipLocked(keys: readonly KeyName[]): Work<{ locked: Re
   );
   const locked = new Set<string>();
   const rows = new Map<string, KeyRow>();
-  batches.forEach(({ queue }, index) => {
+  for (const [index, { queue }] of batches.entries()) {
     const [free, all] = results.slice(2 * index) as unknown as { rows: unknown[] }[];
     for (const { key_hash } of free!.rows as StoredKeyRow[]) locked.add(keyIdOf({ queue, hash: key_hash }));
     for (const row of all!.rows as StoredKeyRow[]) addRow(rows, queue, row);
-  });
+    if (isTurnLong()) yield NEXT_TURN;
+  }
   return { locked, rows };
 }
 

@@ -17,7 +17,7 @@ import {
   type LockedKey,
 } from './key-rows.js';
 import type { Dialect, KeyName, SqlDatabase } from '../../core/sql-database.js';
-import { executeAll, type Work } from '../../core/statement.js';
+import { drive, executeAll, type Work } from '../../core/statement.js';
 
 // The number of times that rows may change between a read and its lock.
 const MAX_TRIES = 5;
@@ -53,7 +53,7 @@ export class KeyedEnqueuer {
     const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
     const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
     const plan = new KeyPlan(rows);
-    const resultOf = plan.addCall(jobs);
+    const resultOf = await drive(plan.addCall(jobs), () => Promise.resolve([]));
     // The snapshot of the caller's transaction may be older than these rows. The jobs are locked, so nothing is added.
     const { replacedIds } = plan;
     const traces =
