@@ -11,8 +11,8 @@ import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js
 import { EventFeed } from '../listen/event-feed.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
-import type { Instrumentations } from '../metrics/instrumentations.js';
-import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
+import type { Instrumentations } from '../instrumentation/instrumentations.js';
+import type { MetricsRecorder } from '../instrumentation/metrics-recorder.js';
 import type { UnservedQueues } from '../producer/unserved-queues.js';
 import { hostList } from '../store/databases/port/hosts.js';
 import { withCodec } from '../store/codec/with-codec.js';

@@ -1,6 +1,6 @@
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
-import type { Instrumentations } from '../metrics/instrumentations.js';
+import type { Instrumentations } from '../instrumentation/instrumentations.js';
 import type { JobStore } from '../store/verbs/job-store.js';
 import type { FlowStore } from '../store/features/flows/flow-store.js';
 import type { StepStore } from '../store/features/steps/step-store.js';

@@ -7,7 +7,7 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
-import type { Instrumentations } from '../metrics/instrumentations.js';
+import type { Instrumentations } from '../instrumentation/instrumentations.js';
 import type { JobStore } from '../store/verbs/job-store.js';
 import type { FlowStore } from '../store/features/flows/flow-store.js';
 import type { GroupStore } from '../store/features/groups/group-store.js';

@@ -34,7 +34,7 @@ export class OutcomeEffects {
     return this.#pendingOutcomes === 0;
   }
 
-  completeAttempt(attempt: Attempt, end: AttemptEnd): void {
+  endAttempt(attempt: Attempt, end: AttemptEnd): void {
     this.#pendingOutcomes++;
     // The log and the progress of a job are stored before its outcome, and so is the rest of its queue.
     const logWritten = attempt.finish();

@@ -3,7 +3,7 @@ import { randomId } from '../../job/random-id.js';
 import { logText } from '../../common/log-text.js';
 import { hasCode } from '../../job/errors.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { Instrumentations } from '../../metrics/instrumentations.js';
+import type { Instrumentations } from '../../instrumentation/instrumentations.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import { ClaimSequencer } from './claim-sequencer.js';

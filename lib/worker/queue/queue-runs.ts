@@ -2,7 +2,7 @@ import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { isPoisonCandidate } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { Instrumentations } from '../../metrics/instrumentations.js';
+import type { Instrumentations } from '../../instrumentation/instrumentations.js';
 import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
 import type { HandlerEntry } from '../run/handler-table.js';
@@ -138,7 +138,7 @@ export class QueueRuns {
       if (this.#attemptByJob.get(attempt.job.id) === attempt) this.#attemptByJob.delete(attempt.job.id);
     if (this.#poisonRun === run) this.#poisonRun = undefined;
     this.slots.release();
-    run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
+    run.attempts.forEach((attempt, index) => this.outcomeEffects.endAttempt(attempt, ends[index]!));
     this.onRunEnd(ranMs);
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
-import type { Instrumentations } from '../../metrics/instrumentations.js';
+import type { Instrumentations } from '../../instrumentation/instrumentations.js';
 import type { FlowStore } from '../../store/features/flows/flow-store.js';
 import type { JobStore } from '../../store/verbs/job-store.js';
 import type { StepStore } from '../../store/features/steps/step-store.js';

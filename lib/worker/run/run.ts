@@ -5,7 +5,7 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { callAfter, type Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { EndedRun } from '../../job/instrumentation.js';
-import type { Instrumentations } from '../../metrics/instrumentations.js';
+import type { Instrumentations } from '../../instrumentation/instrumentations.js';
 import type { Attempt } from './attempt.js';
 import { timeoutOf, type AttemptEnd } from './attempt-end.js';
 import type { BatchHandler, Handler, HandlerEntry } from './handler-table.js';
