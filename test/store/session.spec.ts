@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { MysqlPool } from '../../lib/store/databases/mysql/mysql-pool.js';
 import { Hosts, hostList } from '../../lib/store/databases/port/hosts.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
-import { query } from '../../lib/store/core/statement.js';
+import { executeFinal, query, statement } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 import { systemClock } from '../../lib/common/clock.js';
@@ -166,6 +166,22 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(texts.filter((text) => text.endsWith('DO 0'))).toEqual([]);
     expect(await kept.send(connectionId)).toEqual(keptId);
     kept.drop();
+  });
+
+  it('repeat no transaction that has committed before they were idle for so long', async () => {
+    const { connect, sql } = await setup();
+    const clock = new FakeClock();
+    const pool = await MysqlPool.open(await connect(), new Templates(tableNames(), mysql, () => 0), clock, LEASE_MS);
+    afterTest.push(() => pool.close());
+
+    const writing = pool.transaction(function* () {
+      yield* executeFinal([statement(`INSERT INTO {jobs} (queue, payload) VALUES ('q', '1')`)]);
+      void clock.advance(LEASE_MS * 0.8);
+      yield* query('SELECT 1 AS one');
+    });
+
+    await expect(writing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+    expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(1);
   });
 
   it('are all replaced together when they have fallen silent together', async () => {

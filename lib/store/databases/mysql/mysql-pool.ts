@@ -33,6 +33,9 @@ const PLAIN_READ = /^\s*(?:SELECT|WITH|SHOW)\b(?!.*\bFOR UPDATE\b)/s;
 
 const CLOSE_TIMEOUT_MS = 400;
 
+/** A lost connection has an unknown outcome then. A COMMIT that was not sent can be repeated. */
+type Phase = 'committing' | 'committed';
+
 /**
  * The library's own connections with their own session settings. A handler that exhausts the application's pool cannot
  * stop a heartbeat, and the application's sessions stay unchanged.
@@ -93,7 +96,7 @@ export class MysqlPool implements SqlDatabase {
   }
 
   transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
-    const attempt = () => this.#withConnection((connection, inDoubt) => this.#transact(connection, work, inDoubt));
+    const attempt = () => this.#withConnection((connection, enter) => this.#transact(connection, work, enter));
     return withRetry(this.clock, attempt, maxLockWaits, this.onRetry);
   }
 
@@ -149,7 +152,7 @@ export class MysqlPool implements SqlDatabase {
     const connection = await this.#connections.acquire();
     this.#wire.keep(connection);
     return {
-      send: (work) => this.#drive(connection, work),
+      send: (work) => drive(work(), ({ statements }) => this.#send(connection, this.#bindAll(statements))),
       onEnd: (act) => void connection.once('end', act).once('error', act),
       drop: () => this.#connections.drop(connection),
     };
@@ -171,50 +174,46 @@ export class MysqlPool implements SqlDatabase {
     if (!this.#closed.signal.aborted) await new Promise<void>((resolve) => this.pool.end(() => resolve()));
   }
 
-  /** @param use calls `inDoubt` before it sends a statement that commits: a lost answer then has an unknown outcome */
-  async #withConnection<T>(use: (connection: PoolConnection, inDoubt: () => void) => Promise<T>): Promise<T> {
+  /** @param use reports its phase: before it sends COMMIT, and after the answer to that */
+  async #withConnection<T>(use: (connection: PoolConnection, enter: (phase: Phase) => void) => Promise<T>): Promise<T> {
     const connection = await this.#connections.acquire();
-    let isInDoubt = false;
+    let phase: Phase | undefined;
     try {
-      const value = await use(connection, () => (isInDoubt = true));
+      const value = await use(connection, (entered) => (phase = entered));
       this.#connections.release(connection);
       return value;
     } catch (error) {
       await this.#connections.rollBack(connection, error);
-      if (isInDoubt && classifyError(error) === 'reconnect' && !isUnsent(error))
-        throw storeUnavailableError(error, 'unknown');
+      const isRepeatable = phase === undefined || (phase === 'committing' && isUnsent(error));
+      if (!isRepeatable && classifyError(error) === 'reconnect') throw storeUnavailableError(error, 'unknown');
       throw error;
     }
   }
 
   /** Sends BEGIN with the first step, and COMMIT with the last step if the work marks it. */
-  async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
+  async #transact<T>(connection: PoolConnection, work: () => Work<T>, enter: (phase: Phase) => void): Promise<T> {
     let isOpen = false;
     let isCommitted = false;
     const value = await drive(work(), async ({ statements, isLast = false }) => {
-      const bound = statements.map((each) => this.#bind(each));
+      const bound = this.#bindAll(statements);
       if (isCommitted) return this.#send(connection, bound);
       const begin = isOpen ? [] : [BEGIN];
       isOpen = true;
       isCommitted = isLast;
-      if (isLast) inDoubt();
+      if (isLast) enter('committing');
       const results = await this.#send(connection, [...begin, ...bound, ...(isLast ? [COMMIT] : [])]);
+      if (isLast) enter('committed');
       return results.slice(begin.length, begin.length + bound.length);
     });
     if (isOpen && !isCommitted) {
-      inDoubt();
+      enter('committing');
       await this.#send(connection, [COMMIT]);
     }
     return value;
   }
 
-  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
-    return drive(work(), ({ statements }) =>
-      this.#send(
-        connection,
-        statements.map((each) => this.#bind(each)),
-      ),
-    );
+  #bindAll(statements: readonly Statement[]): string[] {
+    return statements.map((each) => this.#bind(each));
   }
 
   #bind(statement: Statement, quotable = WITHOUT_ESCAPES): string {
@@ -226,7 +225,7 @@ export class MysqlPool implements SqlDatabase {
    * not know the latest commits yet.
    */
   async #sendAlone(connection: PoolConnection, statements: readonly Statement[]): Promise<readonly StatementResult[]> {
-    const texts = statements.map((each) => this.#bind(each));
+    const texts = this.#bindAll(statements);
     if (!statements.every(({ sql }) => PLAIN_READ.test(sql))) return this.#send(connection, texts);
     const { supportsMultiStatements } = this.#sessions;
     try {

@@ -39,7 +39,7 @@ export class MysqlWire {
     this.#idSteps.set(connection, idStep);
   }
 
-  /** Says that the session has a longer wait_timeout than the others. */
+  /** Refuses no statement on this connection because it was idle: its user sets wait_timeout, or drops it soon. */
   keep(connection: PoolConnection): void {
     this.#kept.add(connection);
   }
