@@ -22,7 +22,7 @@ export class ModelJob {
   hasEnded: Rule<string> | undefined;
   /** A run of it has begun whose outcome no answer has told. */
   mayHaveEnded = false;
-  /** The end of the last lease, which a dead actor does not renew. */
+  /** The latest end of the last lease, which a dead actor does not renew. */
   leaseUntil = 0;
   /** An administrator has started it anew after its end. */
   isReplayed = false;
@@ -147,7 +147,13 @@ export class Model {
   }
 
   /** Why the claim, which began with command `begun`, must not have taken the jobs. */
-  claimed(actor: number, jobs: readonly ClaimedJob[], begun: number, nowMs: number, leaseUntil: number): string[] {
+  claimed(
+    actor: number,
+    jobs: readonly ClaimedJob[],
+    begun: number,
+    nowMs: number,
+    lease: { readonly earliest: number; readonly latest: number },
+  ): string[] {
     const problems: string[] = [];
     for (const { id, queue, group } of jobs) {
       const job = this.jobs.get(id);
@@ -159,8 +165,8 @@ export class Model {
       job.revive(this.now);
       job.isWaiting = false;
       job.mayHaveEnded = false;
-      job.leaseUntil = leaseUntil;
-      job.run = { actor, since: this.now, begun, leaseUntil };
+      job.leaseUntil = lease.latest;
+      job.run = { actor, since: this.now, begun, leaseUntil: lease.earliest };
     }
     for (const { id } of jobs) {
       const job = this.jobs.get(id);

@@ -12,12 +12,15 @@ export async function claim(
   held?: Hold | number,
 ): Promise<void> {
   const { model } = world;
+  const startMs = world.nowMs;
   await world.call(
     by,
     `claim of ${queue}`,
     async (claimer, begun, sinceMs) => {
       const jobs = await claimer.claim(queue, limit);
-      for (const text of model.claimed(by, jobs, begun, world.nowMs, sinceMs() + LEASE_MS)) world.problem(text);
+      // A held statement may have set the lease at any time of the call.
+      const lease = { earliest: sinceMs() + LEASE_MS, latest: Math.max(startMs, world.nowMs) + LEASE_MS };
+      for (const text of model.claimed(by, jobs, begun, world.nowMs, lease)) world.problem(text);
     },
     { hold: held, mustNotWait: true },
   );
