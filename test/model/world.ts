@@ -269,6 +269,9 @@ export class World {
   jump(ms: number): void {
     if (ms < 0) this.model.forgetDueTimes(this.nowMs);
     this.#skewMs += ms;
+    // The rescuer shortens a lease that ends later than its length permits.
+    for (const { run } of this.model.jobs.values())
+      if (run) run.leaseUntil = Math.min(run.leaseUntil, this.nowMs + LEASE_MS);
   }
 
   /** Adds the jobs that handlers and schedules have enqueued, and the needs of a job. */
