@@ -86,6 +86,8 @@ export class Actor {
   readonly #logWriter: JobLogWriter;
   readonly #workerId = `worker-${randomId()}`;
   readonly #pruneTasks: readonly PruneTask[];
+  /** The last claim has announced that the next one may find jobs. */
+  mayFindMore = false;
 
   private constructor(
     readonly gate: Gate,
@@ -129,6 +131,7 @@ export class Actor {
   /** As a worker does after a poll: nothing if the queue is paused or has no job. */
   async claim(queue: string, limit: number): Promise<readonly ClaimedJob[]> {
     const { store } = this.engine;
+    this.mayFindMore = false;
     const state = (await store.summarizeWork([queue])).queues.get(queue);
     if (!state || state.paused || state.isResting || !state.waiting) return [];
     const { settings } = this.engine.opened;
@@ -138,6 +141,7 @@ export class Actor {
       ...{ claimId: randomId(), workerId: this.#workerId, queue, limit, startLimit: limit, leaseMs: options.leaseMs },
       ...{ order: options.order, strategy: this.strategies.get(queue)!.name, maxAttempts: options.retry.attempts },
       ...{ deadLetter: options.deadLetter, isLimited: state.isLimited, ...(groups && { groups }) },
+      onMoreIn: () => (this.mayFindMore = true),
     };
     const jobs = await store.claim(request);
     const claim = new ActiveClaim(request, jobs, this.clock.monotonic());

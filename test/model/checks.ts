@@ -5,6 +5,7 @@ import { TABLES, type World } from './world.js';
 
 const MOST_ROUNDS = 60;
 const ROUNDS_BESIDE_LOCKS = 8;
+const MOST_CLAIMS = 8;
 
 const QUEUES_WITH_JOBS = `SELECT DISTINCT queue FROM ${TABLES.jobs}`;
 
@@ -96,8 +97,12 @@ async function claimAndWork(world: World, actor: number, queue: string): Promise
   if (world.isBusy(actor)) return 0;
   world.model.now++;
   let count = world.heldBy(actor).length;
-  await claim(world, actor, queue, 3);
-  world.model.now++;
+  // Jobs join their groups page by page, and the worker comes back for the next page.
+  for (let claims = 0; claims < MOST_CLAIMS; claims++) {
+    await claim(world, actor, queue, 3);
+    world.model.now++;
+    if (world.isBusy(actor) || world.heldBy(actor).length > 0 || !(await world.actor(actor)).mayFindMore) break;
+  }
   while (!world.isBusy(actor) && world.heldBy(actor).length > 0) {
     await work(world, actor, 0);
     world.model.now++;
