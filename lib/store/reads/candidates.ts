@@ -1,6 +1,6 @@
 import type { PageOrder, PagePosition } from '../../job/page-options.js';
 import type { Dialect } from '../core/sql-database.js';
-import { nextRanges } from './next-ranges.js';
+import { nextRanges, type FirstOfRange } from './next-ranges.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
 /** A job that an index returns for a list. */
@@ -76,7 +76,7 @@ export interface IndexRange {
 export function candidatesInRanges(ranges: readonly IndexRange[], order: PageOrder): ReadCandidates {
   return function* (after, limit) {
     const cursor = { id: after?.[0] ?? startValueOf(order), most: MAX_POSITION_VALUE };
-    const firstOf = (range: IndexRange, index: number) => selectFirst(range, index, order);
+    const firstOf = (range: IndexRange) => firstOfRange(range, order);
     // The first entry of each other range comes after those of as many ranges as the page has entries.
     const { chosen, rest } = yield* nextRanges(ranges, limit, order, cursor, firstOf);
     const perRange = Math.max(MIN_ENTRIES_PER_RANGE, Math.min(limit, Math.floor(ENTRY_BATCH_SIZE / chosen.length)));
@@ -105,15 +105,12 @@ function conditionOf(
   return [[...columns, ...(condition ? [condition] : [])].join(' AND '), Object.fromEntries(named)];
 }
 
-function selectFirst(
-  range: IndexRange,
-  index: number,
-  order: PageOrder,
-): [sql: string, values: Record<string, SqlValue>] {
+function firstOfRange({ from, values, condition }: IndexRange, order: PageOrder): FirstOfRange {
   const { beyond } = orderKeywordsOf(order);
-  const [conditions, values] = conditionOf(range, index);
+  const columns = Object.keys(values).map((column) => `${column} = ranges.${column}`);
+  const conditions = [...columns, ...(condition ? [condition] : []), `id ${beyond} :id`, 'id <= :most'];
   const first = order === 'oldest' ? 'MIN(id)' : 'MAX(id)';
-  return [`SELECT ${first} FROM ${range.from} WHERE ${conditions} AND id ${beyond} :id AND id <= :most`, values];
+  return { sql: `SELECT ${first} FROM ${from} WHERE ${conditions.join(' AND ')}`, values };
 }
 
 function selectRanges(

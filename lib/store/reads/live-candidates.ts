@@ -16,7 +16,7 @@ import {
 } from './candidates.js';
 import { readIds } from '../../job/read-columns.js';
 import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../tables/runnable.js';
-import { nextRanges } from './next-ranges.js';
+import { nextRanges, type FirstOfRange } from './next-ranges.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
@@ -105,7 +105,7 @@ export function* selectScheduled(
     const [runAt, group, priority, id] = after ?? [startValueOf(order), '', 0, 0];
     const cursor = { runAt: runAt!, group: group!, priority: priority!, id: id! };
     const bounds = { runAt: runAt!, most: MAX_POSITION_VALUE };
-    const firstOf = (range: ScheduledRange, index: number) => selectFirstDue(range, index, order);
+    const firstOf = (range: ScheduledRange) => firstDueOf(range, order);
     const all = queues.flatMap((name) => [false, true].map((isPlain): ScheduledRange => ({ queue: name, isPlain })));
     for (let most = limit; ; most *= 4) {
       const { chosen, rest } = yield* nextRanges(all, most, order, bounds, firstOf);
@@ -137,13 +137,13 @@ export function* selectScheduled(
 }
 
 /** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
-function selectFirstDue({ queue, isPlain }: ScheduledRange, index: number, order: PageOrder) {
+function firstDueOf({ queue, isPlain }: ScheduledRange, order: PageOrder): FirstOfRange {
   const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
   const range = isPlain ? `runnable = ${IN_QUEUE} AND run_at > 0 {only sqlite}` : `runnable = ${SCHEDULED}`;
-  return [
-    `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
-    { [`queue${index}`]: queue },
-  ] as const;
+  return {
+    sql: `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = ranges.queue AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
+    values: { queue },
+  };
 }
 
 /** Waiting and blocked jobs by id. Includes active jobs, because a claim changes no column of the index. */

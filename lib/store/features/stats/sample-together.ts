@@ -57,6 +57,11 @@ const SINCE = `
   FROM {jobs} {by primary}
   WHERE id IN (:ids)`;
 
+const FIRST_DEAD = `
+  SELECT MIN(id)
+  FROM {history} {by history.state}
+  WHERE queue = ranges.queue AND state = 'dead'`;
+
 const DEAD = `
   SELECT COUNT(*) AS dead
   FROM (
@@ -155,10 +160,10 @@ function countsOf(entries: readonly EntryRow[]): Omit<QueueSampleRow, 'dead' | '
 
 /** Counts only in queues with a dead job, which one statement finds for many queues. */
 function* countDead(queues: readonly string[]): Work<Map<string, number>> {
-  const { chosen } = yield* nextRanges(queues, queues.length, 'oldest', {}, (queue, index) => [
-    `SELECT MIN(id) FROM {history} {by history.state} WHERE queue = :queue${index} AND state = 'dead'`,
-    { [`queue${index}`]: queue },
-  ]);
+  const { chosen } = yield* nextRanges(queues, queues.length, 'oldest', {}, (queue) => ({
+    sql: FIRST_DEAD,
+    values: { queue },
+  }));
   const results = yield* executeInBatches(chosen.map((queue) => statement(DEAD, { queue })));
   return new Map(chosen.map((queue, index) => [queue, Number(results[index]!.rows[0]!['dead'])]));
 }
