@@ -2,7 +2,7 @@ import type { RecordedChanges } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { checkJobId } from '../job/job-id.js';
+import { checkJobId } from '../job/ids.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';

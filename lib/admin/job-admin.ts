@@ -4,7 +4,7 @@ import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
-import { checkJobId } from '../job/job-id.js';
+import { checkJobId } from '../job/ids.js';
 import { checkQueueName } from '../job/job-names.js';
 import { JOB_STATES } from '../job/job-state.js';
 import { requireOptions } from '../job/option-schema.js';

@@ -1,10 +1,10 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
-import { batchesOf } from '../common/batches-of.js';
+import { batchesOf } from '../common/lists.js';
 import type { BulkOptions } from '../job/bulk-options.js';
 import { HEADERS } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
-import { checkJobId } from '../job/job-id.js';
+import { checkJobId } from '../job/ids.js';
 import { nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { checked, date, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';

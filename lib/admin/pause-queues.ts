@@ -1,4 +1,4 @@
-import { batchesOf } from '../common/batches-of.js';
+import { batchesOf } from '../common/lists.js';
 import { isOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import type { AdminParts } from './admin-parts.js';

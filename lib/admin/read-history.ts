@@ -1,4 +1,4 @@
-import { groupBy } from '../common/group-by.js';
+import { groupBy } from '../common/lists.js';
 import type { Histogram } from '../job/histogram.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';

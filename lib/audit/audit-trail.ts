@@ -1,9 +1,9 @@
 import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { JobLogger } from '../common/logger.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { randomId } from '../job/random-id.js';
+import { randomId } from '../job/ids.js';
 import { storedError } from '../job/stored-error.js';
 import {
   queueOfEntry,

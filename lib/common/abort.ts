@@ -1,4 +1,5 @@
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events';
+import type { Clock } from './clock.js';
 
 /** An AbortController whose signal many calls may listen to at once. Node 20 warns of a leak from the eleventh listener on. */
 export function sharedAbortController(): AbortController {
@@ -18,5 +19,36 @@ function hasOwnLimit(signal: AbortSignal): boolean {
   } catch {
     // Node 20 rejects signals that have no limit yet, or the limit 0.
     return false;
+  }
+}
+
+/** The value of the work; rejects with `late()` if it does not end within `ms`. */
+export async function answerWithin<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  if (!(await withTimeout(clock, ms, work))) throw late();
+  return work;
+}
+
+/**
+ * Resolves with true when the work ends within `ms` and before `stop`, else with false. Late work goes on, and its
+ * outcome is ignored.
+ */
+export async function withTimeout(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: PromiseLike<unknown>,
+  stop?: AbortSignal,
+): Promise<boolean> {
+  const over = new AbortController();
+  const signal = stop ? AbortSignal.any([over.signal, stop]) : over.signal;
+  const late = clock.sleep(ms, signal).then(() => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    over.abort();
   }
 }

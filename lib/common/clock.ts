@@ -49,3 +49,58 @@ export function callAfter(clock: Pick<Clock, 'sleep'>, ms: number, act: () => vo
   void clock.sleep(ms, timer.signal).then(() => timer.signal.aborted || inRootContext(act));
   return timer;
 }
+
+/** Rings once at the time that was set last. */
+export class Alarm {
+  #time = Infinity;
+  #timer: AbortController | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly onTime: (time: number) => void,
+  ) {}
+
+  /** @param time by the monotonic clock; Infinity: never */
+  set(time: number): void {
+    if (time === this.#time) return;
+    this.#timer?.abort();
+    this.#time = time;
+    this.#timer = time === Infinity ? undefined : callAfter(this.clock, time - this.clock.monotonic(), this.#ring);
+  }
+
+  readonly #ring = (): void => {
+    const time = this.#time;
+    this.#time = Infinity;
+    this.onTime(time);
+  };
+}
+
+// A reading that took longer replaces a more precise one only after this time, in which the clocks hardly drift.
+const PRECISE_FOR_MS = 60_000;
+
+/** Estimates the time of the database from the times that its answers contain. Asks for none itself. */
+export class DatabaseClock {
+  #offsetMs: number | undefined;
+  #tookMs = Infinity;
+  #readAt = -Infinity;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /**
+   * @param atMs the time of the database, in milliseconds since 1970
+   * @param requestedAt the monotonic time before the request
+   */
+  learn(atMs: number, requestedAt: number): void {
+    const now = this.clock.monotonic();
+    const tookMs = now - requestedAt;
+    if (tookMs > this.#tookMs && now - this.#readAt < PRECISE_FOR_MS) return;
+    this.#offsetMs = atMs - (requestedAt + now) / 2;
+    this.#tookMs = tookMs;
+    this.#readAt = now;
+  }
+
+  /** The time of the database at a monotonic time of this process, by default now; undefined if it is not known yet. */
+  at(monotonicMs = this.clock.monotonic()): number | undefined {
+    return this.#offsetMs === undefined ? undefined : Math.round(this.#offsetMs + monotonicMs);
+  }
+}

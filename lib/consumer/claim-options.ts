@@ -3,7 +3,7 @@ import { expected, isOptions } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { ASSIGNMENT_LEASE, DEFAULT_ASSIGNMENT_LEASE } from '../job/lease.js';
 import { either, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import { OWNER, STAGE } from './claim-holder.js';
 
 export interface ClaimOptions {

@@ -5,7 +5,7 @@ import { outcomeAfterError, type Outcome } from '../job/outcome.js';
 import type { RetryPolicy } from '../job/retry-options.js';
 import { storedError } from '../job/stored-error.js';
 import type { RuleParts } from '../job/user-rule.js';
-import { toMs, type Duration } from '../common/duration.js';
+import { toMs, type Duration } from '../common/units.js';
 import type { MaybePromise } from '../common/maybe-promise.js';
 
 export interface FailOptions {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
-import { jobIdProblem } from '../job/job-id.js';
+import { jobIdProblem } from '../job/ids.js';
 import { nameProblem } from '../job/job-names.js';
 import { managerOf, optionProblems, problemOf, resolveOptions } from '../job/option-schema.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
@@ -12,7 +12,7 @@ import { encodeResult } from '../job/payload.js';
 import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/features/people/consumer-store.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
-import { toMs, type Duration } from '../common/duration.js';
+import { toMs, type Duration } from '../common/units.js';
 import { andThen } from '../common/maybe-promise.js';
 import { ASSIGN_OPTIONS, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';

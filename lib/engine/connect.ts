@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { logText } from '../common/log-text.js';
+import { logText, type JobLogger } from '../common/logger.js';
 import { SqlQueueError, StoreUnavailableError } from '../job/errors.js';
 import { classifyError, explainRejection } from '../store/core/classify-error.js';
 import { databaseOf } from '../store/databases/index.js';

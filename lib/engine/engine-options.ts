@@ -1,5 +1,5 @@
 import type { AuditHook } from '../audit/audit-trail.js';
-import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, type Duration } from '../common/units.js';
 import { blobProblems, type BlobOptions } from '../job/codec/blob-options.js';
 import { codecProblems, type CodecOption } from '../job/codec/codec-options.js';
 import { contextProblems, type ContextPropagation } from '../job/context-propagation.js';

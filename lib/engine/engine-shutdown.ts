@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { withTimeout } from '../common/with-timeout.js';
+import { withTimeout } from '../common/abort.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import type { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { EngineBase } from './subsystems.js';

@@ -1,8 +1,7 @@
 import { systemClock } from '../common/clock.js';
 import { hostList } from '../store/databases/port/hosts.js';
 import { leaseStoreOptions } from '../store/open-lease-store.js';
-import { heartbeatProgram } from '../worker/heartbeat/heartbeat-program-url.js';
-import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
+import { heartbeatProgram, ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import type { EngineCore, EngineSettings } from './subsystems.js';
 

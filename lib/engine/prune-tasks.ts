@@ -1,5 +1,5 @@
-import { groupBy } from '../common/group-by.js';
-import type { JobLogger } from '../common/job-logger.js';
+import { groupBy } from '../common/lists.js';
+import type { JobLogger } from '../common/logger.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { OpenStore } from '../store/open-store.js';
 import type { ScheduleStore } from '../store/features/schedules/schedule-store.js';

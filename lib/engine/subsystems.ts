@@ -1,8 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import { systemClock, type Clock } from '../common/clock.js';
-import { DatabaseClock } from '../common/database-clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import { systemClock, DatabaseClock, type Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/logger.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { QueueEvents } from '../listen/queue-events.js';

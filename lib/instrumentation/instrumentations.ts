@@ -1,6 +1,6 @@
 import type { ContextPropagation } from '../job/context-propagation.js';
-import type { DatabaseClock } from '../common/database-clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { DatabaseClock } from '../common/clock.js';
+import type { JobLogger } from '../common/logger.js';
 import type {
   AttemptOfJob,
   DatabaseCall,

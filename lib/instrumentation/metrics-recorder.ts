@@ -1,11 +1,9 @@
 import { pageSize } from '../common/page-size.js';
 import { inRootContext } from '../common/async-context.js';
-import type { Clock } from '../common/clock.js';
-import type { DatabaseClock } from '../common/database-clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { OutageLog } from '../common/outage-log.js';
+import type { Clock, DatabaseClock } from '../common/clock.js';
+import { OutageLog, type JobLogger } from '../common/logger.js';
 import type { EndedAttempt, QueueInstrumentation } from '../job/instrumentation.js';
-import { randomId } from '../job/random-id.js';
+import { randomId } from '../job/ids.js';
 import {
   addSums,
   emptySums,

@@ -1,4 +1,4 @@
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import { duration, group, kind, oneOf, option, type SchemaOf } from './option-schema.js';
 
 /** How long a failed job waits before its next attempt. Without functions, so that the row of a job can store it. */

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import { BACKOFF_FIELDS, delayOf, type BackoffOptions } from './backoff-options.js';
 import { expected, isOptions } from './expectation.js';

@@ -1,4 +1,4 @@
-import { toMs, type Duration } from '../common/duration.js';
+import { toMs, type Duration } from '../common/units.js';
 import type { BackoffOptions } from './backoff-options.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';

@@ -2,7 +2,7 @@ import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import type { ContentCodec } from './codec/content-codec.js';
 import { isEnvelope } from './codec/payload-codec.js';
 import type { ClaimedJob } from './job.js';
-import { readHeaders, readJson } from './read-json.js';
+import { readHeaders, readJson } from './json.js';
 import type { RuleParts } from './user-rule.js';
 
 /** A job after a failed attempt, as the functions of `retry` receive it. */

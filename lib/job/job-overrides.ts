@@ -1,4 +1,4 @@
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import type { BackoffOptions } from './backoff-options.js';
 import type { ResolvedRetention } from './retention-options.js';
 import type { StoredTick } from './schedules/job-schedule.js';

@@ -1,9 +1,8 @@
-import type { AttemptError } from './attempt-errors.js';
+import type { AttemptError, StoredError } from './stored-error.js';
 import type { MalformedJobError, UndecodableContentError } from './errors.js';
 import type { JobKey } from './job-key.js';
 import type { JobOverrides } from './job-overrides.js';
 import type { JobState } from './job-state.js';
-import type { StoredError } from './stored-error.js';
 
 /** A checked and encoded job that is to be stored. */
 export interface NewJob {

@@ -1,4 +1,4 @@
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import type { ClaimedJob } from './job.js';
 import { durationOf, option } from './option-schema.js';
 

@@ -1,5 +1,4 @@
-import type { JobLogger, LogParams } from '../common/job-logger.js';
-import { logStack, logText } from '../common/log-text.js';
+import { logStack, logText, type JobLogger, type LogParams } from '../common/logger.js';
 import type { ClaimedJob } from './job.js';
 import type { StoredError } from './stored-error.js';
 

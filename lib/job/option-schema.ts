@@ -1,5 +1,4 @@
-import { BYTE_SIZE_EXPECTED, toBytes } from '../common/byte-size.js';
-import { DURATION_EXPECTED, toMs } from '../common/duration.js';
+import { BYTE_SIZE_EXPECTED, toBytes, DURATION_EXPECTED, toMs } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
 

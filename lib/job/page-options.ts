@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
 import { oneOf, option, optionProblems, resolveOptions, whole } from './option-schema.js';
-import { readJson } from './read-json.js';
+import { readJson } from './json.js';
 
 /** One page of a list. */
 export interface PageOptions {

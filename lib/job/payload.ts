@@ -1,4 +1,4 @@
-import { isOver } from '../common/byte-size.js';
+import { isOver } from '../common/units.js';
 import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import { isEnvelope, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';

@@ -1,6 +1,6 @@
 import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
 import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
 import { GROUPS, type GroupOptions } from './groups/group-options.js';

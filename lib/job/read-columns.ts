@@ -1,13 +1,12 @@
-import { NO_ERRORS, readAttemptErrors, type AttemptError } from './attempt-errors.js';
+import { NO_ERRORS, readAttemptErrors, type AttemptError, type StoredError } from './stored-error.js';
 import { BACKOFF } from './backoff.js';
 import { expected, isOptions, isWhole } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
 import type { JobOverrides } from './job-overrides.js';
 import { kind, option, type SchemaOf } from './option-schema.js';
-import { readJson } from './read-json.js';
+import { readJson } from './json.js';
 import type { ResolvedRetention } from './retention-options.js';
 import type { StoredTick } from './schedules/job-schedule.js';
-import type { StoredError } from './stored-error.js';
 
 // Other programs may have written any value into these columns.
 

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import { BULK_OPTIONS, type BulkOptions } from './bulk-options.js';
 import { expected, isOptions, unknownKeys } from './expectation.js';
 import { nameProblem } from './job-names.js';

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, type Duration } from '../common/units.js';
 import { expected, isOptions } from './expectation.js';
 import { duration, either, group, option, type Option, type SchemaOf } from './option-schema.js';
 

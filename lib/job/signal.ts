@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';

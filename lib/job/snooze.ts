@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import { expected } from './expectation.js';
 import { date } from './option-schema.js';
 import type { Delay } from './outcome.js';

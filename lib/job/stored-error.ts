@@ -1,4 +1,5 @@
 import { jsonOf } from './expectation.js';
+import { isEnvelope } from './codec/payload-codec.js';
 
 /** An error as it is stored with its job. */
 export interface StoredError {
@@ -47,4 +48,65 @@ function asError(thrown: unknown): Error {
 
 function clip(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}… (${text.length - length} characters more)` : text;
+}
+
+/** The error of an attempt that failed. */
+export interface AttemptError extends Omit<StoredError, 'stack'> {
+  /** The number of the attempt, from 1. It starts anew when a finished job is retried. */
+  attempt: number;
+  at: Date;
+}
+
+/** The errors of the last 25 failed attempts are kept. */
+const MAX_ERRORS = 25;
+const MAX_EARLIER_MESSAGE = 500;
+
+export const NO_ERRORS: readonly AttemptError[] = [];
+
+/** Without names: a search for an error finds only the last one. */
+type EarlierError = [attempt: number, at: number, name: string, message: string, code: string | null];
+
+/**
+ * The JSON of a job's errors: the last one, which the job shows, and those of the attempts before.
+ *
+ * @param last null if the last attempt has not failed
+ * @param earlier oldest first
+ */
+export function encodeErrors(
+  last: (StoredError & { readonly attempt: number; readonly at?: Date | undefined }) | null,
+  earlier: readonly AttemptError[],
+): string | null {
+  if (!last && earlier.length === 0) return null;
+  const kept = earlier.slice(last ? 1 - MAX_ERRORS : -MAX_ERRORS).map(toEarlier);
+  if (!last) return JSON.stringify({ earlier: kept });
+  // Searches compare the beginning.
+  const { name, message, code, stack, attempt, at } = last;
+  return JSON.stringify({ name, message, code, stack, attempt, at: at?.getTime(), earlier: kept });
+}
+
+function toEarlier({ attempt, at, name, message, code }: AttemptError): EarlierError {
+  // A part of an encoded message cannot be decoded.
+  const kept = isEnvelope(message) ? message : message.slice(0, MAX_EARLIER_MESSAGE);
+  return [attempt, at.getTime(), name, kept, code ?? null];
+}
+
+/** The errors of a parsed column, oldest first. Skips those that another program has written badly. */
+export function readAttemptErrors(value: object, last: StoredError | null): AttemptError[] {
+  const { attempt, at, earlier } = value as Record<string, unknown>;
+  const errors = Array.isArray(earlier) ? earlier.flatMap(fromEarlier) : [];
+  if (!last) return errors;
+  const { stack: _, ...fields } = last;
+  // Not the error of an attempt: the job was cancelled without one, or another program has written it.
+  return isTime(at) && isTime(attempt) && attempt > 0 ? [...errors, { ...fields, attempt, at: new Date(at) }] : errors;
+}
+
+function fromEarlier(value: unknown): AttemptError[] {
+  if (!Array.isArray(value)) return [];
+  const [attempt, at, name, message, code] = value as unknown[];
+  if (!isTime(attempt) || !isTime(at) || typeof name !== 'string' || typeof message !== 'string') return [];
+  return [{ attempt, at: new Date(at), name, message, ...(typeof code === 'string' && { code }) }];
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }

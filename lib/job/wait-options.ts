@@ -1,4 +1,4 @@
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 import { abortSignal, checkAndResolve, func, option, positiveDuration, type SchemaOf } from './option-schema.js';
 
 /** How long to wait for a job, and how to follow it. */

@@ -1,13 +1,12 @@
 import { pageSize } from '../common/page-size.js';
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog, type JobLogger } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
-import { withTimeout } from '../common/with-timeout.js';
+import { withTimeout } from '../common/abort.js';
 import type { QueueEvents } from './queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore } from '../store/features/events/event-store.js';
-import { ChannelListener } from './channel-listener.js';
+import { ChannelListener } from './listen-loop.js';
 
 const POLL_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 1_000;

@@ -1,12 +1,11 @@
 import { inRootContext } from '../common/async-context.js';
-import type { JobLogger } from '../common/job-logger.js';
+import { logStack, logText, type JobLogger } from '../common/logger.js';
 import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { eventsOf, type Outcome } from '../job/outcome.js';
 import type { ChangedJob, ChangeEvent, QueueEvent, QueueEventName } from '../job/queue-event.js';
 import { storedError } from '../job/stored-error.js';
 import type { PromotedJob } from '../store/verbs/job-store.js';
-import { logStack, logText } from '../common/log-text.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
 

@@ -1,17 +1,16 @@
 import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog, type JobLogger } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
 import { hasCode, JobNotFoundError, ResultNotKeptError, StoreUnavailableError } from '../job/errors.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { randomId } from '../job/random-id.js';
+import { randomId } from '../job/ids.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { JobLogStore } from '../store/features/logs/job-log-store.js';
 import type { AwaitedJob, WaitStore } from '../store/features/waits/wait-store.js';
 import { ResultWait } from './result-wait.js';
-import { ChannelListener } from './channel-listener.js';
+import { ChannelListener } from './listen-loop.js';
 import { WaitPollSchedule } from './wait-poll-schedule.js';
 import { WaitRegistration } from './wait-registration.js';
 

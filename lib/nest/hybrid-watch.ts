@@ -1,7 +1,7 @@
 import type { ModulesContainer } from '@nestjs/core';
 import { firstValueFrom, filter, type Observable } from 'rxjs';
 import { callAfter, systemClock } from '../common/clock.js';
-import { withTimeout } from '../common/with-timeout.js';
+import { withTimeout } from '../common/abort.js';
 
 // main.ts calls listen() or init() right after startAllMicroservices().
 const INIT_TIMEOUT_MS = 2_000;

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { JobLogger, LogParams } from '../common/job-logger.js';
+import type { JobLogger, LogParams } from '../common/logger.js';
 import { jsonOf } from '../job/expectation.js';
 
 /**

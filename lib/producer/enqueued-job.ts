@@ -3,7 +3,7 @@ import type { KeyOptions } from '../job/job-key.js';
 import type { WaitOptions } from '../job/wait-options.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
-import type { Duration } from '../common/duration.js';
+import type { Duration } from '../common/units.js';
 
 /** The result of `enqueue`. */
 export interface EnqueuedJob {

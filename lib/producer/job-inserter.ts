@@ -1,5 +1,4 @@
-import { batchesOf } from '../common/batches-of.js';
-import { groupBy } from '../common/group-by.js';
+import { batchesOf, groupBy } from '../common/lists.js';
 import { isTurnLong, nextTurn } from '../common/turn.js';
 import type { Sending } from '../job/instrumentation.js';
 import type { NewFlow } from '../job/flows/flow.js';

@@ -1,5 +1,5 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
-import { checkJobId } from '../job/job-id.js';
+import { checkJobId } from '../job/ids.js';
 import { checkQueueName } from '../job/job-names.js';
 import { matchesHeaders } from '../job/topics.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';

@@ -1,4 +1,4 @@
-import { groupBy } from '../common/group-by.js';
+import { groupBy } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { requireOptions } from '../job/option-schema.js';

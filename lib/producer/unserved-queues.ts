@@ -1,6 +1,6 @@
 import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { JobLogger } from '../common/logger.js';
 import { didYouMean } from '../job/expectation.js';
 import type { QueueStore } from '../store/features/queues/queue-store.js';
 

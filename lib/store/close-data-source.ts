@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
-import { withTimeout } from '../common/with-timeout.js';
+import { withTimeout } from '../common/abort.js';
 import { databaseOf } from './databases/index.js';
 
 const CLOSE_TIMEOUT_MS = 200;

@@ -1,6 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog, type JobLogger } from '../common/logger.js';
 
 export interface PollTimes {
   /** When the worker last began or ended a poll, also if that poll failed; null if it has not polled. */

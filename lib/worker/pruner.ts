@@ -1,6 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { logText } from '../common/log-text.js';
+import { logText, type JobLogger } from '../common/logger.js';
 import { pageSize } from '../common/page-size.js';
 import { PollLoop } from '../common/poll-loop.js';
 

@@ -1,5 +1,5 @@
 import type { DeclaredQueue } from '../store/features/queues/queue-store.js';
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerParts } from './worker-parts.js';
 

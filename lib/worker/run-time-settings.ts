@@ -1,4 +1,4 @@
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog } from '../common/logger.js';
 import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
 import type { QueuePauses } from './queue-pauses.js';

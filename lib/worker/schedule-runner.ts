@@ -1,4 +1,4 @@
-import { groupBy } from '../common/group-by.js';
+import { groupBy } from '../common/lists.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { ScheduleConflictError } from '../job/errors.js';
 import type { WorkerParts } from './worker-parts.js';

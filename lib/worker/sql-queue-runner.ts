@@ -4,18 +4,24 @@ import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import type { QueueOccupancy } from './queue/queue-slots.js';
 import { QueueRegistrar } from './queue-registrar.js';
-import type { HandlerEntry } from './run/handler-table.js';
-import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
+import { checkHandler, type HandlerEntry, type UnregisterHandler, type RuntimeHandler } from './run/handler-table.js';
 import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';
 import { ScheduleRunner } from './schedule-runner.js';
-import { addQueue, removeQueue, startWorker } from './start-worker.js';
-import { drainWorker, quietWorker, workerIdle } from './stop-worker.js';
+import {
+  addQueue,
+  removeQueue,
+  startWorker,
+  drainWorker,
+  quietWorker,
+  workerIdle,
+  createWorker,
+  type Worker,
+} from './worker.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
-import { createWorker, type Worker } from './worker.js';
 
 /**
  * Starts and stops the worker of this process. The module does so with the application, unless `worker.autoStart` is

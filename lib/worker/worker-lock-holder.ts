@@ -1,4 +1,4 @@
-import { OutageLog } from '../common/outage-log.js';
+import { OutageLog } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerLockStore, WorkerLock } from '../store/verbs/worker-lock-store.js';
 import type { Rescuer } from './complete/rescuer.js';

@@ -1,5 +1,5 @@
 import type { QueuePattern } from '../job/queue-jobs.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import { expected } from '../job/expectation.js';
 import {
   duration,

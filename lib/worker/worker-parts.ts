@@ -1,6 +1,5 @@
-import type { Clock } from '../common/clock.js';
-import type { DatabaseClock } from '../common/database-clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { Clock, DatabaseClock } from '../common/clock.js';
+import type { JobLogger } from '../common/logger.js';
 import type { QueueEvents } from '../listen/queue-events.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import type { ProcessorOptions } from '../job/processor-options.js';

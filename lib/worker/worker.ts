@@ -21,6 +21,10 @@ import { JobLogWriter } from './run/job-log-writer.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import { WorkerLockHolder } from './worker-lock-holder.js';
 import type { WorkerParts } from './worker-parts.js';
+import { hostname } from 'node:os';
+import type { Limits } from '../job/limits/limit-options.js';
+import { withTimeout } from '../common/abort.js';
+import { ShutdownError } from '../job/errors.js';
 
 /** All parts of a worker, from one start of the runner to its stop. */
 export type Worker = ReturnType<typeof createWorker>;
@@ -100,4 +104,173 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     addedRegistrars: new Map<string, QueueRegistrar>(),
     ended: new AbortController(),
   };
+}
+
+/** Registers the worker in the database, and starts to work its queues. */
+export async function startWorker(worker: Worker): Promise<void> {
+  const { id, parts, registrar, schedules, strategies, lock, pauses, leases, poller, listener, pruner } = worker;
+  const queues = worker.queues.names;
+  // Declared first, so that a temporary queue is temporary from its first row.
+  await registrar.declare();
+  await schedules.declare();
+  await strategies.choose(queues);
+  const excluded = parts.handlers.queues.filter((queue) => !queues.includes(queue));
+  await parts.stores.workers.register({ id, host: hostname(), pid: process.pid, queues, excluded });
+  await readStates(worker, queues);
+  await lock.acquireFor(queues);
+  pauses.apply();
+  leases.start();
+  poller.start();
+  listener?.start();
+  pruner.start();
+  registrar.start();
+}
+
+/** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
+export async function addQueue(worker: Worker, queue: string): Promise<void> {
+  const { id, parts, queues, strategies, lock, pauses, leases, poller } = worker;
+  if (queues.of(queue)) return;
+  const registrar = new QueueRegistrar(parts, [queue]);
+  await registrar.declare();
+  await strategies.choose([queue]);
+  await lock.acquireFor([queue]);
+  await parts.stores.workers.setQueues(id, [...queues.names, queue]);
+  leases.supportLease(parts.optionsFor(queue).leaseMs);
+  worker.addedRegistrars.set(queue, registrar);
+  registrar.start();
+  worker.addQueue(queue);
+  await readStates(worker, [queue]);
+  pauses.apply();
+  // Only a poll can find jobs that the queue already has.
+  poller.wake();
+}
+
+/** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
+export async function removeQueue(worker: Worker, queue: string): Promise<void> {
+  const { id, parts, queues, strategies, pauses, listener, addedRegistrars, ended } = worker;
+  const removed = queues.of(queue);
+  if (!removed) return;
+  pauses.remove(queue);
+  await queues.untilOneIdle(removed, ended.signal);
+  if (ended.signal.aborted) return;
+  queues.byName.delete(queue);
+  strategies.delete(queue);
+  pauses.delete(queue);
+  listener?.restartListening();
+  const registrar = addedRegistrars.get(queue);
+  addedRegistrars.delete(queue);
+  await registrar?.stop();
+  // The queues in the worker table only inform people, so a failure is ignored.
+  await parts.stores.workers.setQueues(id, queues.names).catch(() => undefined);
+}
+
+/** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
+async function readStates({ id, parts, queues, pauses, settings }: Worker, names: readonly string[]): Promise<void> {
+  const { stores, clock, databaseClock, optionsFor, logger } = parts;
+  const readAt = clock.monotonic();
+  const summary = await stores.jobs.summarizeWork(names);
+  if (summary.atMs !== null) databaseClock.learn(summary.atMs, readAt);
+  const limits = new Map<string, Limits>();
+  for (const queue of names) {
+    const state = summary.queues.get(queue);
+    const { paused = false, isLimited = false, hasGroups = false } = state ?? {};
+    const isEnabled = settings.apply(queue, state ?? { concurrency: null, isEnabled: true });
+    const own = optionsFor(queue).limits;
+    const hasOwn = own.maxRunning !== null || own.rate !== null;
+    if (isLimited || hasOwn) limits.set(queue, own);
+    if (hasGroups) queues.of(queue)?.gate.discoverGroups();
+    if (paused || !isEnabled) pauses.setPausedEverywhere(queue, true);
+    queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
+  }
+  for (const queue of await stores.limits.declareLimits(limits))
+    logger.log(`Another process had declared other limits for queue "${queue}". Now those of this one hold.`, {
+      queue,
+      workerId: id,
+    });
+}
+
+// Handlers have this long to honour an aborted signal. Then the worker releases their jobs while they still run.
+const ABORT_GRACE_MS = 1_000;
+// The limit of `drainWorker` beyond its timeout, including the grace. Reached if the database does not answer. More than
+// three seconds are left to store the last outcomes: a cut off release makes its job wait for the end of its lease.
+const SHUTDOWN_OVERTIME_MS = 4_500;
+// The part of the overtime that is reserved for deregistration when the database does not store the last outcomes.
+const DEREGISTER_RESERVE_MS = 250;
+// The limit for deregistration if all outcomes are stored.
+const DEREGISTER_TIMEOUT_MS = 5_000;
+
+/** First phase of stopping: stops claiming, and releases prefetched jobs. */
+export function quietWorker(worker: Worker): void {
+  if (worker.pauses.isQuiet) return;
+  worker.pauses.quiet();
+  void stopLoops(worker);
+}
+
+/**
+ * Second phase of stopping: waits up to `timeoutMs` for running jobs, then aborts them, then releases them, and
+ * deregisters the worker. Ends at most 4.5 s after `timeoutMs`, even if the database does not answer.
+ */
+export async function drainWorker(worker: Worker, timeoutMs: number): Promise<void> {
+  quietWorker(worker);
+  const { completer, queues, ended } = worker;
+  const { clock } = worker.parts;
+  const endsAt = clock.monotonic() + timeoutMs + SHUTDOWN_OVERTIME_MS;
+  const remainingMs = () => endsAt - clock.monotonic();
+  if (!(await withTimeout(clock, timeoutMs, untilIdle(worker)))) await abortRunning(worker, timeoutMs);
+  if (!(await withTimeout(clock, remainingMs() - DEREGISTER_RESERVE_MS, untilIdle(worker)))) {
+    completer.stopRetrying();
+    // The completer tries deferred outcomes once more.
+    await withTimeout(clock, remainingMs(), completer.idle());
+  }
+  await withTimeout(clock, Math.min(remainingMs(), DEREGISTER_TIMEOUT_MS), deregister(worker));
+  ended.abort();
+  queues.notifyIdle();
+}
+
+/** Resolves when no job runs here and a new poll finds none to run. */
+export async function workerIdle(worker: Worker): Promise<void> {
+  const { pauses, poller, queues } = worker;
+  await untilIdle(worker);
+  for (let claimedCount = -1, hasFound = true; !pauses.isQuiet && (hasFound || claimedCount < queues.claimedCount);) {
+    ({ claimedCount } = queues);
+    hasFound = await poller.pollNow();
+    await untilIdle(worker);
+  }
+}
+
+/** May be called twice. */
+function stopLoops({ poller, pruner, listener }: Worker): Promise<unknown> {
+  return Promise.all([poller.stop(), pruner.stop(), listener?.stop()]);
+}
+
+async function deregister(worker: Worker): Promise<void> {
+  const { id, parts, leases, cancelRequestReader, lock, registrar, addedRegistrars } = worker;
+  const deregistering = Promise.all([
+    stopLoops(worker),
+    leases.stop(),
+    cancelRequestReader.stop(),
+    lock.stop(),
+    registrar.stop(),
+    ...[...addedRegistrars.values()].map((each) => each.stop()),
+    parts.stores.workers.deregister(id),
+  ]);
+  // A worker that stays registered is harmless: the pruner deletes it after a day.
+  await deregistering.catch(() => undefined);
+  await parts.events.idle();
+}
+
+async function abortRunning(worker: Worker, timeoutMs: number): Promise<void> {
+  const { id, queues, parts } = worker;
+  const { running } = queues;
+  if (running === 0) return;
+  parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`, {
+    workerId: id,
+  });
+  queues.abortAll(new ShutdownError());
+  if (!(await withTimeout(parts.clock, ABORT_GRACE_MS, untilIdle(worker)))) queues.releaseAll();
+}
+
+async function untilIdle({ queues, completer }: Worker): Promise<void> {
+  await queues.untilIdle();
+  await completer.idle();
 }

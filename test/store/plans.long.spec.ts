@@ -4,7 +4,7 @@ import { toEnvelope } from '../../lib/job/codec/payload-codec.js';
 import { signalHash } from '../../lib/job/signal.js';
 import { MysqlPool } from '../../lib/store/databases/mysql/mysql-pool.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
-import { closeLane } from '../../lib/store/databases/mysql/commit-lanes.js';
+import { closeLane } from '../../lib/store/databases/mysql/commit-log.js';
 import type { Completion } from '../../lib/store/rows/completion.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/ends/enter-jobs.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expand } from '../../lib/store/core/words.js';
+import { expand } from '../../lib/store/core/template.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 

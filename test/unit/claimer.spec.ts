@@ -1,7 +1,7 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
-import { JobAverages } from '../../lib/worker/queue/job-averages.js';
+import { JobAverages } from '../../lib/worker/queue/queue-runs.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { claimDemand } from '../../lib/worker/queue/plan.js';
 import { PrefetchBuffer } from '../../lib/worker/queue/prefetch-buffer.js';

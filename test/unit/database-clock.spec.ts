@@ -1,4 +1,4 @@
-import { DatabaseClock } from '../../lib/common/database-clock.js';
+import { DatabaseClock } from '../../lib/common/clock.js';
 
 function setup() {
   let now = 0;

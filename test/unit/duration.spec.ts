@@ -1,4 +1,4 @@
-import { toMs } from '../../lib/common/duration.js';
+import { toMs } from '../../lib/common/units.js';
 
 describe('a duration', () => {
   it.each([

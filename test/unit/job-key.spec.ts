@@ -1,6 +1,6 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
-import { decideKey, isKeyTaken, type KeyOwner } from '../../lib/job/key-decision.js';
+import { decideKey, isKeyTaken, type KeyOwner } from '../../lib/job/job-key.js';
 import { jobRetentionMs } from '../../lib/job/job-retention.js';
 
 const WAITING = { isUnclaimed: true, attempt: 0 };

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ChannelListener } from '../../lib/listen/channel-listener.js';
-import { ListenLoop, type ListenPause } from '../../lib/listen/listen-loop.js';
+import { ChannelListener, ListenLoop, type ListenPause } from '../../lib/listen/listen-loop.js';
 import type { NotificationChannel } from '../../lib/store/notifications/notification-channel.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -1,4 +1,4 @@
-import { OutageLog } from '../../lib/common/outage-log.js';
+import { OutageLog } from '../../lib/common/logger.js';
 
 function setup(recovery?: string) {
   const log: string[] = [];

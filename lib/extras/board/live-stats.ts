@@ -1,7 +1,6 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
-import { OutageLog } from '../../common/outage-log.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import { OutageLog, type JobLogger } from '../../common/logger.js';
 import { PollLoop } from '../../common/poll-loop.js';
 import { nextTurn } from '../../common/turn.js';
 import { readQueues } from './board-queues.js';

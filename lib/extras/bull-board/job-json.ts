@@ -1,7 +1,7 @@
 import type { QueueJobJson } from '@bull-board/api/typings/app';
 import { cutAt, type RedactContext, type Redactor } from '../dashboard/redactor.js';
 import { contextOf, shownError, shownStack } from '../dashboard/shown-error.js';
-import type { AttemptError } from '../../job/attempt-errors.js';
+import type { AttemptError } from '../../job/stored-error.js';
 import type { JobRecord } from '../../job/job.js';
 
 const MAX_SHOWN_BYTES = 16_384;

@@ -1,6 +1,6 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import { withTimeout } from '../../common/abort.js';
 import type { QueueStats } from '../../store/features/stats/stats-store.js';
 import { ReadGauge, type OwnMetric, type Sample } from './metric.js';
 import { OTHER, SeriesLimit } from './series-limit.js';

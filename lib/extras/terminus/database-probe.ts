@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import { withTimeout } from '../../common/abort.js';
 import { hasCode } from '../../job/errors.js';
 import type { SchemaState } from '../../store/schema/schema-state.js';
 

@@ -1,4 +1,4 @@
-import type { Duration } from '../../common/duration.js';
+import type { Duration } from '../../common/units.js';
 import { flag, option, positiveDuration, type SchemaOf } from '../../job/option-schema.js';
 import type { QueuePattern } from '../../job/queue-jobs.js';
 import { QUEUE_PATTERNS } from '../../job/queue-pattern.js';

@@ -1,6 +1,6 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import { withTimeout } from '../../common/abort.js';
 import type { Resolved } from '../../job/option-schema.js';
 import { matchesAny } from '../../job/queue-pattern.js';
 import type { RunnerHealth } from '../../worker/runner-health.js';

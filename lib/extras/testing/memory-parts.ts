@@ -1,6 +1,6 @@
 import { systemClock } from '../../common/clock.js';
 import type { NewJob } from '../../job/job.js';
-import type { KeyOwnerJob } from '../../job/key-decision.js';
+import type { KeyOwnerJob } from '../../job/job-key.js';
 import { resolveQueueOptions } from '../../job/queue-options.js';
 import type { ProducerParts } from '../../producer/producer-parts.js';
 import { requireOpenTransaction, type CallerTransaction } from '../../store/core/caller-transaction.js';

@@ -11,7 +11,7 @@ import { ActiveClaim } from '../../worker/queue/active-claim.js';
 import { Attempt } from '../../worker/run/attempt.js';
 import { toAttemptEnd } from '../../worker/run/attempt-end.js';
 import { Run } from '../../worker/run/run.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../../common/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../../common/units.js';
 
 /** A job that the harness ran. */
 export interface RanJob {

@@ -1,5 +1,4 @@
-import type { ByteSize } from '../../common/byte-size.js';
-import { DURATION_EXPECTED, type Duration } from '../../common/duration.js';
+import { DURATION_EXPECTED, type ByteSize, type Duration } from '../../common/units.js';
 import { isOptions } from '../expectation.js';
 import {
   byteSize,
@@ -92,4 +91,12 @@ export function blobProblems(given: unknown): readonly string[] {
     ...(STORE.parse(store) ? [] : [`expected blobs.store to be ${STORE.expected}, got ${typeof store}`]),
     ...optionProblems(BLOB_OPTIONS, others, { prefix: 'blobs.' }),
   ];
+}
+
+/** The database, as far as the expiry of blobs depends on it. */
+export interface BlobRows {
+  /** The time of the database in milliseconds. The clocks of processes may be wrong. */
+  readTime(): Promise<number>;
+  /** The references in rows to blobs whose day of expiry is `day` or earlier, such as `2027-02-23`. */
+  referencesUntil(day: string): Promise<readonly string[]>;
 }

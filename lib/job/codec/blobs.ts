@@ -1,16 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { sharedAbortController } from '../../common/abort.js';
-import { isOver } from '../../common/byte-size.js';
+import { sharedAbortController, withTimeout } from '../../common/abort.js';
+import { isOver } from '../../common/units.js';
 import type { Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
-import type { OutageLog } from '../../common/outage-log.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import type { OutageLog } from '../../common/logger.js';
 import { ContentUnavailableError, hasCode } from '../errors.js';
 import { formatValue } from '../expectation.js';
 import { resolveOptions } from '../option-schema.js';
 import { storedError } from '../stored-error.js';
-import { BLOB_OPTIONS, type BlobCallOptions, type BlobOptions, type BlobStore } from './blob-options.js';
-import type { BlobRows } from './blob-rows.js';
+import { BLOB_OPTIONS, type BlobCallOptions, type BlobOptions, type BlobStore, type BlobRows } from './blob-options.js';
 import { BLOB_KEY, BLOB_PREFIX, isBlob, readEnvelope, toEnvelope, type EncodeContext } from './payload-codec.js';
 
 /** The parts of a reference: the key, the hash of the bytes, and the key of the envelope in the blob if it has one. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
-import { OutageLog } from '../../common/outage-log.js';
+import { OutageLog, type JobLogger } from '../../common/logger.js';
 import { expected, isOptions } from '../expectation.js';
 import type { BlobOptions } from './blob-options.js';
 import { Blobs } from './blobs.js';

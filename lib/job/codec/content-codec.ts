@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../common/clock.js';
 import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
-import type { OutageLog } from '../../common/outage-log.js';
-import { answerWithin } from '../../common/with-timeout.js';
+import type { OutageLog } from '../../common/logger.js';
+import { answerWithin } from '../../common/abort.js';
 import { ContentUnavailableError, hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
 import { formatValue } from '../expectation.js';
 import { innerOf, type Blobs } from './blobs.js';

@@ -1,4 +1,4 @@
-import { age } from '../../common/age.js';
+import { age } from '../../common/units.js';
 import type { JobFacts } from './job-facts.js';
 import type { ChangeOfPause, JobReason } from './job-reason.js';
 

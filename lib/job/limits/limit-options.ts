@@ -1,4 +1,4 @@
-import type { Duration } from '../../common/duration.js';
+import type { Duration } from '../../common/units.js';
 import { expected, isOptions, isWhole } from '../expectation.js';
 import {
   durationOf,

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, type Duration } from '../../common/duration.js';
+import { DURATION_EXPECTED, type Duration } from '../../common/units.js';
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
 import { expected, isOptions, isWhole } from '../expectation.js';

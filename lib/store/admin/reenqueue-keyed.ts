@@ -1,6 +1,5 @@
 import type { JobOverrides } from '../../job/job-overrides.js';
-import { keyToRestore, type JobKey } from '../../job/job-key.js';
-import { isKeyTaken } from '../../job/key-decision.js';
+import { keyToRestore, isKeyTaken, type JobKey } from '../../job/job-key.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { acquireKey, inLockOrder, keyIdOf, lockKeys, readKeys } from '../features/keys/key-rows.js';
 import type { MayReenqueue } from './replay-jobs.js';

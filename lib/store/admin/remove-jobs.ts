@@ -2,7 +2,7 @@ import { endJobs } from '../ends/end-jobs.js';
 import type { Removal } from '../ends/job-end.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
-import { ascending, idsOf } from '../core/safe-id.js';
+import { ascending, idsOf } from '../core/ids.js';
 import { deleteFrom, executeAll, query, recordEvents, statement, type Work } from '../core/statement.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';

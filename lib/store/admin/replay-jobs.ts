@@ -3,11 +3,10 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
-import { deleteEarlierRuns, findEarlierRuns } from '../ends/earlier-runs.js';
-import { withRestart } from '../ends/restart.js';
+import { deleteEarlierRuns, findEarlierRuns, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { ascending, idsOf } from '../core/safe-id.js';
+import { ascending, idsOf } from '../core/ids.js';
 import {
   deleteFrom,
   execute,

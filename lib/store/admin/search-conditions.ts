@@ -1,6 +1,6 @@
 import { isFinalState } from '../../job/job-state.js';
 import { LIVE_STATE } from '../rows/job-record.js';
-import { ascending, idsOf } from '../core/safe-id.js';
+import { ascending, idsOf } from '../core/ids.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 import type { JobSearch } from './admin-store.js';
 

@@ -1,8 +1,7 @@
-import type { AttemptError } from '../../job/attempt-errors.js';
+import type { AttemptError, StoredError } from '../../job/stored-error.js';
 import type { ContentCodec } from '../../job/codec/content-codec.js';
 import { envelopeOf, isEnvelope, type CodecContent, type EncodeContext } from '../../job/codec/payload-codec.js';
 import type { JobRecord } from '../../job/job.js';
-import type { StoredError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
 
 /** Stands for content that cannot be decoded, so that a list shows the other jobs. */

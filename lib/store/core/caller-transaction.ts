@@ -1,6 +1,7 @@
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
+import { randomId } from '../../job/ids.js';
 
 /** The caller's own open transaction. The library neither retries nor commits it. */
 export type CallerTransaction = EntityManager | QueryRunner;
@@ -40,12 +41,12 @@ export function requireOpenTransaction(transaction: CallerTransaction): void {
 }
 
 /** The query runner of the manager, open or not; undefined if it has none. */
-export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 
 /** TypeORM's count of nested transactions on the connection. All but the first are savepoints. */
-export function transactionDepth(runner: QueryRunner): number {
+function transactionDepth(runner: QueryRunner): number {
   return (runner as unknown as { transactionDepth: number }).transactionDepth;
 }
 
@@ -76,4 +77,113 @@ export function runOnSession<T>(
     }
     return results;
   });
+}
+
+/** Work in a transaction of the application's DataSource. It calls `isStillOpen` before its last statements. */
+export type ApplicationWork<T> = (manager: EntityManager, isStillOpen: () => Promise<boolean>) => Promise<T>;
+
+/**
+ * Runs work in a transaction of the application. A COMMIT, a ROLLBACK, DDL or a deadlock can end the transaction early.
+ * The savepoint set at the start is then gone, even if another transaction has started since.
+ *
+ * @param hasTransaction whether the connection is in a transaction; undefined if only the server knows
+ */
+export function inApplicationTransaction<T>(
+  dataSource: DataSource,
+  work: ApplicationWork<T>,
+  hasTransaction?: () => boolean,
+): Promise<T> {
+  return dataSource.transaction(async (manager) => {
+    const runner = manager.queryRunner!;
+    const depth = transactionDepth(runner);
+    const savepoint = newSavepoint();
+
+    const isStillOpen = async (): Promise<boolean> => {
+      if (!runner.isTransactionActive) return false;
+      // On SQLite all transactions of the application share one connection and one stack of savepoints. If they overlap,
+      // another transaction may have released this savepoint. On a server, the work has left a nested transaction open.
+      if (transactionDepth(runner) !== depth) return hasTransaction?.() ?? false;
+      return releaseSavepoint(runner, savepoint);
+    };
+
+    await runner.query(`SAVEPOINT ${savepoint}`);
+    return work(manager, async () => {
+      if (await isStillOpen()) return true;
+      // Ends a transaction that the work has started after its own one ended. Otherwise the next user of the connection
+      // would run inside it. TypeORM then rolls back, which SQLite rejects outside a transaction, so an empty one is
+      // started.
+      if (hasTransaction?.() ?? true) await runner.query('ROLLBACK');
+      if (runner.isTransactionActive && transactionDepth(runner) === 1) await runner.query('BEGIN');
+      return false;
+    });
+  });
+}
+
+function newSavepoint(): string {
+  return `sql_queue_${randomId()}`;
+}
+
+/** False if the transaction of the savepoint has ended. */
+async function releaseSavepoint(runner: QueryRunner, savepoint: string): Promise<boolean> {
+  try {
+    await runner.query(`RELEASE SAVEPOINT ${savepoint}`);
+    return true;
+  } catch (error) {
+    if (!isNoSuchSavepoint(error)) throw error;
+    return false;
+  }
+}
+
+function isNoSuchSavepoint(error: unknown): boolean {
+  const { errno, message } = (error ?? {}) as { errno?: number; message?: string };
+  return errno === 1305 || /no such savepoint/i.test(message ?? '');
+}
+
+interface PendingAct {
+  readonly act: () => void;
+  /** The nesting depth of the transaction to which the act belongs: 1 for the outermost. */
+  depth: number;
+}
+
+/** Runs callbacks after the application's transactions commit, by TypeORM's events. */
+export class CommitListener implements EntitySubscriberInterface {
+  readonly #pending = new WeakMap<QueryRunner, PendingAct[]>();
+
+  constructor(private readonly dataSource: DataSource) {
+    dataSource.subscribers.push(this);
+  }
+
+  /** Calls `act` after the commit, never after a rollback; at once if no transaction is open. */
+  afterCommit(transaction: CallerTransaction, act: () => void): void {
+    const runner = queryRunnerOf(transaction);
+    if (!runner?.isTransactionActive) return act();
+    const pending = this.#pending.get(runner);
+    const added: PendingAct = { act, depth: transactionDepth(runner) };
+    if (pending) pending.push(added);
+    else this.#pending.set(runner, [added]);
+  }
+
+  afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
+    const pending = this.#pending.get(queryRunner) ?? [];
+    // If the runner is still active, only a savepoint was released. Its acts then belong to the transaction around it.
+    if (queryRunner.isTransactionActive) {
+      const depth = transactionDepth(queryRunner);
+      for (const each of pending) each.depth = Math.min(each.depth, depth);
+      return;
+    }
+    this.#pending.delete(queryRunner);
+    pending.forEach(({ act }) => act());
+  }
+
+  afterTransactionRollback({ queryRunner }: { queryRunner: QueryRunner }): void {
+    const depth = queryRunner.isTransactionActive ? transactionDepth(queryRunner) : 0;
+    const pending = (this.#pending.get(queryRunner) ?? []).filter((each) => each.depth <= depth);
+    this.#pending.set(queryRunner, pending);
+  }
+
+  stop(): void {
+    const { subscribers } = this.dataSource;
+    const index = subscribers.indexOf(this);
+    if (index >= 0) subscribers.splice(index, 1);
+  }
 }

@@ -1,4 +1,4 @@
-import type { CommitListener } from './commit-listener.js';
+import type { CommitListener } from './caller-transaction.js';
 import type { SqlDatabase } from './sql-database.js';
 import {
   executeAll,

@@ -1,7 +1,6 @@
-import type { CallerTransaction } from './caller-transaction.js';
-import type { ApplicationWork } from './application-transaction.js';
+import type { CallerTransaction, ApplicationWork } from './caller-transaction.js';
 import type { StatementResult, FinalWrites, Statement, Work } from './statement.js';
-import type { Words } from './words.js';
+import type { Words } from './template.js';
 
 /** Sends, repeats and rolls back the statements of one kind of database. */
 export interface SqlDatabase {

@@ -1,4 +1,4 @@
-import { batchesOf } from '../../common/batches-of.js';
+import { batchesOf } from '../../common/lists.js';
 import { pageSize } from '../../common/page-size.js';
 import { nextTurn } from '../../common/turn.js';
 import type { JobEventName } from '../../job/queue-event.js';

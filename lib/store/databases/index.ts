@@ -2,7 +2,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { UnsupportedDatabaseError } from '../../job/errors.js';
 import { orList } from '../../job/expectation.js';
 import { MYSQL_CHECKS } from './mysql/checks/mysql-doctor.js';
-import { MYSQL_CONNECTION } from './mysql/mysql-connection.js';
+import { MYSQL_CONNECTION } from './mysql/mysql-options.js';
 import { mysqlSchema, openMysql, openMysqlForLeases, openMysqlUnchecked } from './mysql/open-mysql.js';
 import { mysql } from './mysql/mysql.js';
 import type { Database } from './port/database.js';

@@ -1,9 +1,9 @@
-import { batchesOf } from '../../common/batches-of.js';
+import { batchesOf } from '../../common/lists.js';
 import { pageSize } from '../../common/page-size.js';
-import { ascending, idsOf } from '../core/safe-id.js';
-import { deleteFrom, executeAll, executeInBatches, statement, type Work } from '../core/statement.js';
-import { jobLogDeletions } from './job-log-deletions.js';
-import { stepDeletions } from './step-deletions.js';
+import { ascending, idsOf } from '../core/ids.js';
+import { deleteFrom, executeAll, executeInBatches, statement, type Work, type Statement } from '../core/statement.js';
+import { randomId } from '../../job/ids.js';
+import { readOverrides } from '../../job/read-columns.js';
 
 // For jobs without such rows a DELETE would lock gaps.
 const STEPS_OF = `
@@ -66,4 +66,34 @@ export function* deleteEarlierRuns({ withChildren, ...found }: EarlierRuns): Wor
 export function* deleteStepsAndLogs({ withSteps, withLogs }: Pick<EarlierRuns, 'withSteps' | 'withLogs'>): Work<void> {
   const logs = withLogs.length === 0 ? [] : jobLogDeletions(withLogs);
   yield* executeInBatches([...logs, ...stepDeletions(withSteps)]);
+}
+
+// The conditions that are always true keep both servers from scanning a small table.
+const DELETE_STEPS = deleteFrom('steps', "job_id = :id AND name > '' AND expires_at > 0");
+
+export function stepDeletions(jobIds: readonly number[]): Statement[] {
+  return ascending(jobIds).map((id) => statement(DELETE_STEPS, { id }));
+}
+
+// The conditions that are always true keep both servers from scanning a small table: see UNREGISTER in sql-wait-store.ts.
+const DELETE_PROGRESS = deleteFrom('progress', 'job_id IN (:ids) AND updated_at > 0');
+
+const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged_at > 0');
+
+/** Every job with lines has a row of progress. */
+export function jobLogDeletions(ids: readonly number[]) {
+  const inOrder = ascending(ids);
+  return [
+    { sql: DELETE_PROGRESS, values: { ids: inOrder } },
+    ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
+  ];
+}
+
+/**
+ * The options of a job that starts anew under its old id. Its steps get new keys, so that other systems do not take them for
+ * repetitions of the old ones.
+ */
+export function withRestart(options: string | null): string {
+  const read = readOverrides(options);
+  return JSON.stringify({ ...('overrides' in read && read.overrides), restart: randomId() });
 }

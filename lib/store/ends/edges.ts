@@ -1,9 +1,9 @@
-import { groupBy } from '../../common/group-by.js';
+import { groupBy } from '../../common/lists.js';
 import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
-import { idsOf } from '../core/safe-id.js';
+import { idsOf } from '../core/ids.js';
 import type { JobEnd } from './job-end.js';
 import {
   chunksOf,

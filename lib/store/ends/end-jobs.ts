@@ -8,15 +8,19 @@ import {
 } from '../core/statement.js';
 import type { Completion } from '../rows/completion.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '../rows/fence.js';
-import { copyToHistory, writeHistory } from '../rows/history.js';
+import { copyToHistory, writeHistory, errorsAfter } from '../rows/history.js';
 import { completionEvents } from '../rows/job-events.js';
-import { enqueueDeadLetters } from './dead-letters.js';
 import { closeEdges } from './edges.js';
 import { isCompletion, type JobEnd } from './job-end.js';
-import { returnJobs } from './return-jobs.js';
 import { leaveStages } from './stages.js';
-import { rememberResults } from './subject-blobs.js';
+import { rememberResults } from './subjects.js';
 import { wakeGroups } from './wake-groups.js';
+import { deadLetterOf } from '../../job/dead-letter.js';
+import type { NewJob } from '../../job/job.js';
+import { enterJobs } from './enter-jobs.js';
+import { groupBy } from '../../common/lists.js';
+import { REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
+import { BLOCKED, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 
 /** What the end of jobs does to one table of a feature. A hook that has nothing to do sends nothing. */
 interface EndHook {
@@ -90,4 +94,70 @@ function endRows(ends: readonly JobEnd[]): { rows: FencedStatement[]; kept: Comp
     rows.push(...returnJobs(claimId, completions));
   }
   return { rows, kept };
+}
+
+/** Enqueues the dead letters of jobs in the transaction in which they die, after the jobs and before their history. */
+function* enqueueDeadLetters(ends: readonly JobEnd[]): Work<void> {
+  const letters: NewJob[] = [];
+  for (const { job, outcome, deadLetter } of ends.filter(isCompletion)) {
+    const letter = outcome.kind === 'dead' && deadLetter && deadLetterOf(job, outcome.error, deadLetter);
+    if (letter) letters.push(letter);
+  }
+  if (letters.length > 0) yield* enterJobs(letters);
+}
+
+const SCHEDULE = `
+  UPDATE {jobs} {by primary}
+  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
+      attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
+// A retried job is due now, and a released job keeps its due time. The row keeps its length.
+const RETURN_TO_WAITING = `
+  UPDATE {jobs} {by primary}
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = ${IN_STAGE} THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
+const BLOCK = `
+  UPDATE {jobs} {by primary}
+  SET state = 'blocked', runnable = ${BLOCKED}, claim_id = 0, attempt = ${REFUNDED_ATTEMPT}
+  WHERE :ids AND claim_id = :claimId`;
+
+/** The statements that return jobs of a claim to their queues: one for each group of equal returns. Skips finished jobs. */
+function returnJobs(claimId: number, completions: readonly Completion[]): FencedStatement[] {
+  const groups = groupBy(completions, (completion) => JSON.stringify(queueReturnOf(completion)));
+  return [...groups.values()].flatMap((group) => {
+    const queueReturn = queueReturnOf(group[0]!);
+    if (!queueReturn) return [];
+    return fence(statementOf(queueReturn), claimId, group, queueReturn);
+  });
+}
+
+function statementOf({ isBlocked, delayMs }: QueueReturn): string {
+  if (isBlocked) return BLOCK;
+  return delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING;
+}
+
+type QueueReturn = Readonly<{
+  isBlocked?: 1;
+  refund: number;
+  error: string | null;
+  delayMs: number;
+  untilMs: number | null;
+}>;
+
+function queueReturnOf(completion: Completion): QueueReturn | undefined {
+  const { outcome } = completion;
+  switch (outcome.kind) {
+    case 'release':
+      return { refund: 1, error: null, delayMs: 0, untilMs: null };
+    case 'block':
+      return { isBlocked: 1, refund: 1, error: null, delayMs: 0, untilMs: null };
+    case 'snooze':
+      return { refund: 1, error: null, delayMs: outcome.delayMs, untilMs: outcome.untilMs ?? null };
+    case 'retry':
+      return { refund: 0, error: errorsAfter(completion), delayMs: outcome.delayMs, untilMs: null };
+    default:
+      return undefined;
+  }
 }

@@ -1,9 +1,9 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED, IN_QUEUE, SCHEDULED } from '../tables/runnable.js';
-import { addSubjects, hasSubject } from './add-subjects.js';
+import { addSubjects, hasSubject } from './subjects.js';
 import { jobEventsOf } from '../rows/job-events.js';
-import { readInsertedIds } from '../core/inserted-ids.js';
+import { readInsertedIds } from '../core/ids.js';
 import {
   chunksOf,
   recordEvents,

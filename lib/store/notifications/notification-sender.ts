@@ -1,6 +1,6 @@
 import { inRootContext } from '../../common/async-context.js';
 import type { Clock } from '../../common/clock.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import { withTimeout } from '../../common/abort.js';
 
 export interface PendingNotifications {
   readonly all: boolean;

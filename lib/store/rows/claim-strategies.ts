@@ -2,7 +2,7 @@ import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import type { Work } from '../core/statement.js';
-import type { Lock } from '../core/words.js';
+import type { Lock } from '../core/template.js';
 import type { ClaimRequest } from './claim.js';
 import type { QueuePosition, ScanStart } from './scan-cursors.js';
 

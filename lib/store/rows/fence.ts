@@ -1,5 +1,5 @@
 import { isFinalOutcome } from '../../job/outcome.js';
-import { groupBy } from '../../common/group-by.js';
+import { groupBy } from '../../common/lists.js';
 import type { ClaimProgress, Completion } from './completion.js';
 import { IS_NOT_RESCUED } from './lease.js';
 import {

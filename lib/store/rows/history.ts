@@ -1,9 +1,9 @@
 import { jobRetentionMs } from '../../job/job-retention.js';
-import { groupBy } from '../../common/group-by.js';
+import { groupBy } from '../../common/lists.js';
 import type { Completion } from './completion.js';
-import { errorsAfter } from './error-column.js';
 import { fence, type FencedStatement } from './fence.js';
 import { insertInChunks, type SqlValue, type Values, type Work } from '../core/statement.js';
+import { encodeErrors } from '../../job/stored-error.js';
 
 /** The columns of the history, and of an archive. */
 export const HISTORY_COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
@@ -31,7 +31,7 @@ const COPY_COMPLETED = `
 // For fewer jobs a further statement costs more than it saves, unless it is the only one.
 const MIN_COPY_BATCH_SIZE = 8;
 
-export function historyRetentionMs({ job, outcome, retentionMs }: Completion): number | false {
+function historyRetentionMs({ job, outcome, retentionMs }: Completion): number | false {
   return jobRetentionMs(job.overrides, outcome.kind === 'complete', retentionMs);
 }
 
@@ -95,4 +95,14 @@ function toHistoryRow(completion: Completion): SqlValue[] {
       owner || null,
     ],
   ];
+}
+
+/** The errors of a job with that of its attempt, as JSON; null: none. */
+export function errorsAfter({ job, outcome, endedAt }: Pick<Completion, 'job' | 'outcome' | 'endedAt'>): string | null {
+  const { attempt, lastError, errors } = job;
+  if ('error' in outcome && outcome.error) return encodeErrors({ ...outcome.error, attempt, at: endedAt }, errors);
+  // A completed job shows no error, but keeps those of its earlier attempts.
+  if (outcome.kind !== 'cancel' || !lastError) return encodeErrors(null, errors);
+  const last = errors.at(-1) ?? { attempt };
+  return encodeErrors({ ...last, ...lastError }, errors.slice(0, -1));
 }

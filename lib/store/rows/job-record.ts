@@ -1,9 +1,9 @@
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import { readDate, readErrors, readOverrides } from '../../job/read-columns.js';
-import { readHeaders } from '../../job/read-json.js';
+import { readHeaders } from '../../job/json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { safeId } from '../core/safe-id.js';
+import { safeId } from '../core/ids.js';
 import type { ClaimedRow } from './claimed-row.js';
 import type { TableRow } from '../tables/table-schemas.js';
 

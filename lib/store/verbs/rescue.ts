@@ -6,7 +6,7 @@ import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../rows/claimed-
 import { IS_AHEAD_OF_CLOCK, deleteEmptyClaims, endLease, findClaimedJobs, type ListedClaim } from '../rows/lease.js';
 import { rescueEvents } from '../rows/job-events.js';
 import { endJobs } from '../ends/end-jobs.js';
-import { idsOf } from '../core/safe-id.js';
+import { idsOf } from '../core/ids.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';

@@ -1,8 +1,8 @@
-import { randomId } from '../../job/random-id.js';
+import { randomId } from '../../job/ids.js';
 import type { Clock } from '../../common/clock.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import type { WorkerLock, WorkerLockStore } from './worker-lock-store.js';
-import { withTimeout } from '../../common/with-timeout.js';
+import { withTimeout } from '../../common/abort.js';
 import { withRetry } from '../core/with-retry.js';
 import { endLease } from '../rows/lease.js';
 import { rescueEach, EXPIRED_CLAIM_COLUMNS, rescueJobsOf, type ExpiredClaim } from './rescue.js';

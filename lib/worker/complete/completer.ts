@@ -8,7 +8,7 @@ import type { Completion } from '../../store/rows/completion.js';
 import type { JobStore } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger } from '../../common/logger.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import {
   CompletionWriter,

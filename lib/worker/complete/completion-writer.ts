@@ -11,10 +11,8 @@ import {
 } from '../../store/rows/completion.js';
 import type { JobStore } from '../../store/verbs/job-store.js';
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
-import { logText } from '../../common/log-text.js';
+import { logText, OutageLog, type JobLogger } from '../../common/logger.js';
 import { jobLogParams } from '../../job/log-params.js';
-import { OutageLog } from '../../common/outage-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 
 // A rejection can be temporary: an interrupted statement, or one that exceeded a time limit of the server.

@@ -1,7 +1,7 @@
 import { inRootContext } from '../../common/async-context.js';
 import type { Clock } from '../../common/clock.js';
 import { Batcher } from '../../common/batcher.js';
-import { groupBy } from '../../common/group-by.js';
+import { groupBy } from '../../common/lists.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
 import type { FlowStore, RetentionOf, SettledJobs } from '../../store/features/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';

@@ -7,11 +7,12 @@ import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/rows/completion.js';
-import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { BufferedJob } from '../queue/prefetch-buffer.js';
 import type { WorkerContext } from '../queue/worker-context.js';
 import type { WrittenOutcome } from './completion-writer.js';
+import type { WorkerParts } from '../worker-parts.js';
+import { logStack, logText } from '../../common/logger.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
 const UNHANDLED_SNOOZE_MS = 10_000;
@@ -187,4 +188,28 @@ function isWritten(written: WrittenOutcome): written is Outcome {
 
 function isKept({ job, retentionMs }: Completion, written: Outcome): boolean {
   return jobRetentionMs(job.overrides, written.kind === 'complete', retentionMs) !== false;
+}
+
+type LoggedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'> & { headers?: string | null };
+
+/** Logs a failed attempt after the commit, unless its queue has `logFailures: false`. Never logs a payload. */
+export function logFailure(
+  job: LoggedJob,
+  outcome: Outcome,
+  { logger, optionsFor, workerId }: Pick<WorkerParts, 'logger' | 'optionsFor'> & { workerId?: string | null },
+): void {
+  if (!('error' in outcome) || !outcome.error || !optionsFor(job.queue).logFailures) return;
+  const { attempt, maxAttempts, queue, name, id } = job;
+  const message = logText(outcome.error.message);
+  const stack = logStack(outcome.error.stack, outcome.error.message);
+  const params = jobLogParams(job, workerId);
+  const subject = `Job ${id} "${name}" of queue "${queue}"`;
+  const error = `${outcome.error.name}: ${message}`;
+  if (outcome.kind === 'dead') {
+    logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack, params);
+  } else if (outcome.kind === 'retry') {
+    const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
+    logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`, params);
+    if (stack !== undefined) logger.debug(stack, params);
+  } else logger.warn(`${subject} is completed, but its result was not kept: ${message}`, params);
 }

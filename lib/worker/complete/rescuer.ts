@@ -1,12 +1,12 @@
-import { groupBy } from '../../common/group-by.js';
+import { groupBy } from '../../common/lists.js';
 import { expiredLeaseError, isFinalOutcome, outcomeAfterExpiredLease } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { JobStore, RescuedJob, RescueRules } from '../../store/verbs/job-store.js';
 import type { WorkerLockStore } from '../../store/verbs/worker-lock-store.js';
-import type { LogParams } from '../../common/job-logger.js';
+import type { LogParams } from '../../common/logger.js';
 import type { OwnWork } from '../../job/own-work.js';
 import type { WorkerParts } from '../worker-parts.js';
-import { logFailure } from './failure-log.js';
+import { logFailure } from './outcome-effects.js';
 
 export interface RescuerParts extends Pick<
   WorkerParts,

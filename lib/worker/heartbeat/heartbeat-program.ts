@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { LoopHeartbeat } from './heartbeat.js';
 import { openLeaseStore } from '../../store/open-lease-store.js';
 import { sharedMonotonic, systemClock } from '../../common/clock.js';
-import type { MessageFromThread, ThreadSettings, MessageToThread } from './thread-messages.js';
+import type { MessageFromThread, ThreadSettings, MessageToThread } from './thread-heartbeat.js';
 
 const { database, workerId, intervalMs, maxBlockedMs, port, loopTurns } = workerData as ThreadSettings;
 const send = (message: MessageFromThread) => port.postMessage(message);

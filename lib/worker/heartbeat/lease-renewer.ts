@@ -1,9 +1,14 @@
-import { OutageLog } from '../../common/outage-log.js';
+import { OutageLog } from '../../common/logger.js';
 import { PollLoop } from '../../common/poll-loop.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { WorkerParts } from '../worker-parts.js';
-import { StandstillLog } from './standstill-log.js';
-import { LoopHeartbeat, type HeartbeatResult, type Heartbeat, type HeartbeatSettings } from './heartbeat.js';
+import {
+  StandstillLog,
+  LoopHeartbeat,
+  type HeartbeatResult,
+  type Heartbeat,
+  type HeartbeatSettings,
+} from './heartbeat.js';
 
 const EXPIRY_CHECK_RETRY_MS = 1_000;
 // After the process stood still, the database has this time to answer a renewal. Usually it answers at once.

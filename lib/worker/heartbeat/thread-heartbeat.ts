@@ -1,10 +1,11 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import { PollLoop } from '../../common/poll-loop.js';
-import type { Heartbeat, HeartbeatSettings } from './heartbeat.js';
+import type { Heartbeat, HeartbeatSettings, HeartbeatResult } from './heartbeat.js';
 import type { LeaseStoreOptions } from '../../store/open-lease-store.js';
 import { sharedMonotonic, type Clock } from '../../common/clock.js';
-import { withTimeout } from '../../common/with-timeout.js';
-import type { MessageFromThread, ThreadSettings, MessageToThread } from './thread-messages.js';
+import { withTimeout } from '../../common/abort.js';
+import { existsSync } from 'node:fs';
+import { InvalidOptionsError } from '../../job/errors.js';
 
 const RESTART_DELAY_MS = 1_000;
 // A thread that waits for the database is terminated after this time.
@@ -120,3 +121,36 @@ export class ThreadHeartbeat implements Heartbeat {
     this.settings.onResult({ ...result, requestedAt: this.clock.monotonic() - agoMs });
   }
 }
+
+// Undefined if an application bundles the ES modules as CommonJS. Our own CommonJS files have __filename instead.
+const ownUrl = import.meta.url as string | URL | undefined;
+
+/**
+ * The program of the heartbeat thread. The name of its file is long, so that a file of an application beside a bundle is not
+ * taken for it.
+ *
+ * @throws InvalidOptionsError if the file is not there, because a bundler has moved the library into another file
+ */
+export function heartbeatProgram(): URL {
+  const url = ownUrl === undefined ? undefined : new URL('./heartbeat-program.js', ownUrl);
+  if (url?.protocol === 'file:' && existsSync(url)) return url;
+  throw new InvalidOptionsError('SqlQueueModule options', [
+    `worker: expected for heartbeat 'thread' the file heartbeat-program.js of the library, got none: a bundler has moved the ` +
+      `library into another file. Keep nestjs-sql-queue out of the bundle (\`external\`), or leave out \`heartbeat\``,
+  ]);
+}
+
+export interface ThreadSettings {
+  readonly database: LeaseStoreOptions;
+  readonly workerId: string;
+  readonly intervalMs: number;
+  readonly maxBlockedMs: number;
+  readonly port: MessagePort;
+  /** A counter that grows while the event loop of the process is not blocked. */
+  readonly loopTurns: Int32Array;
+}
+
+export type MessageToThread = { add: number } | { remove: number } | { renew: true };
+
+/** `requestedAt` of the result is a time of the machine's monotonic clock, see `sharedMonotonic`. */
+export type MessageFromThread = { result: HeartbeatResult } | { error: string };

@@ -1,4 +1,4 @@
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger } from '../../common/logger.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { ChosenStrategy, JobStore } from '../../store/verbs/job-store.js';
 

@@ -1,15 +1,14 @@
-import { Alarm } from '../../common/alarm.js';
+import { Alarm } from '../../common/clock.js';
 import { inRootContext } from '../../common/async-context.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';
-import { JobAverages } from './job-averages.js';
+import { JobAverages, QueueRuns } from './queue-runs.js';
 import { LimitGate } from './limit-gate.js';
 import { plan, waitsForPoisonCandidate, type PlanState } from './plan.js';
 import { PrefetchBuffer } from './prefetch-buffer.js';
-import { QueueRuns } from './queue-runs.js';
 import { QueueSlots, type QueueOccupancy } from './queue-slots.js';
 import type { WorkerContext } from './worker-context.js';
 

@@ -1,4 +1,4 @@
-import { logText } from '../../common/log-text.js';
+import { logText } from '../../common/logger.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Delay } from '../../job/outcome.js';
 import type { WorkerParts } from '../worker-parts.js';

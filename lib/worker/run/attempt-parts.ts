@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger } from '../../common/logger.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger } from '../../common/logger.js';
 import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
 import { attemptLogger, logLateError } from '../../job/log-params.js';
 import { hasCode, JobTimeoutError } from '../../job/errors.js';

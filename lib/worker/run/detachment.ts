@@ -4,7 +4,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { randomId } from '../../job/random-id.js';
+import { randomId } from '../../job/ids.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { JobStore } from '../../store/verbs/job-store.js';
 import { timeoutOf, toAttemptEnd, type AttemptEnd } from './attempt-end.js';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger } from '../../common/logger.js';
 import { UnrecoverableError } from '../../job/errors.js';
 import type { Outcome } from '../../job/outcome.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';

@@ -11,8 +11,8 @@ import { describeUntil, snoozeProblem, type SnoozeUntil } from '../../job/snooze
 import { HandlerExit, type HandedOffJob, type HandlerActions, type HandlerOutcome } from './handler-actions.js';
 import type { JobContextFields } from './job-input.js';
 import { stepProblems, type StepArguments } from './job-steps.js';
-import type { Duration } from '../../common/duration.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { Duration } from '../../common/units.js';
+import type { JobLogger } from '../../common/logger.js';
 
 /**
  * One run of one job: its properties, and the actions of its handler.

@@ -6,7 +6,7 @@ import { checkPayload } from '../../job/payload.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { toJobSchedule } from '../../job/schedules/job-schedule.js';
-import { readHeaders } from '../../job/read-json.js';
+import { readHeaders } from '../../job/json.js';
 import { storedError } from '../../job/stored-error.js';
 
 export interface JobInput {

@@ -1,7 +1,6 @@
 import { Batcher } from '../../common/batcher.js';
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
-import { OutageLog } from '../../common/outage-log.js';
+import { OutageLog, type JobLogger } from '../../common/logger.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 import type { JobLogStore } from '../../store/features/logs/job-log-store.js';
 

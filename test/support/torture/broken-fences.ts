@@ -15,7 +15,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'outcomes are written without the fence': {
     find: {
       'lib/store/verbs/complete-batch.ts': [FENCE],
-      'lib/store/ends/return-jobs.ts': [FENCE],
+      'lib/store/ends/end-jobs.ts': [FENCE],
       'lib/store/rows/history.ts': [FENCE],
     },
     replace: 'WHERE :ids AND :claimId = :claimId',
@@ -23,7 +23,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'jobs are claimed without locks and without a check of their state': {
     find: {
       'lib/store/databases/mysql/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
-      'lib/store/rows/write-claim.ts': [`AND state = 'waiting'`],
+      'lib/store/rows/claimed-row.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },
@@ -47,7 +47,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     replace: 'return { value: value(logged) };',
   },
   'a late enqueue is not rejected': {
-    find: { 'lib/store/databases/mysql/commit-lanes.ts': ['SET number = -1,'] },
+    find: { 'lib/store/databases/mysql/commit-log.ts': ['SET number = -1,'] },
     replace: 'SET',
   },
   'the transaction of a job does not complete it': {

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../lib/common/group-by.js';
+import { groupBy } from '../../../lib/common/lists.js';
 import type { FinishedJob } from '../history-checker.js';
 import type { JournalEntry } from '../journal.js';
 import { CHILD_MARK, CHILDREN } from './torture-job.js';

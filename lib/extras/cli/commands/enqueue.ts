@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
-import type { Duration } from '../../../common/duration.js';
+import type { Duration } from '../../../common/units.js';
 import type { EnqueueOptions } from '../../../job/enqueue-options.js';
-import { readJson } from '../../../job/read-json.js';
+import { readJson } from '../../../job/json.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import type { CallOptions, Command } from '../command.js';
 import { UsageError } from '../errors.js';

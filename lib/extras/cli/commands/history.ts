@@ -1,5 +1,5 @@
 import type { MetricsPoint } from '../../../admin/read-history.js';
-import { age } from '../../../common/age.js';
+import { age } from '../../../common/units.js';
 import { oneOf, type Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';

@@ -1,4 +1,4 @@
-import { toMs } from '../../../common/duration.js';
+import { toMs } from '../../../common/units.js';
 import type { QueueConfiguration } from '../../../job/settings/queue-configuration.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import { wholeNumber, type Call, type Command } from '../command.js';

@@ -1,4 +1,4 @@
-import { age } from '../../../common/age.js';
+import { age } from '../../../common/units.js';
 import type { JobCount, QueueStats } from '../../../store/features/stats/stats-store.js';
 import type { Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
-import { withTimeout } from '../../../common/with-timeout.js';
+import { withTimeout } from '../../../common/abort.js';
 import type { NotificationChannel, Notification } from '../../notifications/notification-channel.js';
 import { NotificationSender } from '../../notifications/notification-sender.js';
 import type { SqlDatabase } from '../../core/sql-database.js';

@@ -1,11 +1,15 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import { sharedAbortController } from '../../../common/abort.js';
+import { sharedAbortController, withTimeout } from '../../../common/abort.js';
 import type { Clock } from '../../../common/clock.js';
-import { withTimeout } from '../../../common/with-timeout.js';
 import { TransactionLostError } from '../../../job/errors.js';
-import { inApplicationTransaction, type ApplicationWork } from '../../core/application-transaction.js';
-import { callerQueryRunner, runOnSession, type CallerTransaction } from '../../core/caller-transaction.js';
+import {
+  inApplicationTransaction,
+  callerQueryRunner,
+  runOnSession,
+  type ApplicationWork,
+  type CallerTransaction,
+} from '../../core/caller-transaction.js';
 import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
@@ -13,11 +17,10 @@ import { drive, type StatementResult, type FinalWrites, type Statement, type Wor
 import type { Templates } from '../../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
 import { Hosts } from '../port/hosts.js';
-import { MysqlConnections } from './mysql-connections.js';
-import { sendOnSession, withCompleteAnswers } from './caller-session.js';
+import { MysqlConnections, MysqlSockets } from './mysql-connections.js';
+import { sendOnSession, withCompleteAnswers } from './session-settings.js';
 import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
-import { MysqlSockets } from './mysql-sockets.js';
 import { MysqlWire } from './mysql-wire.js';
 import { OpenTransactions } from './open-transactions.js';
 import { CommitLog } from './commit-log.js';

@@ -3,10 +3,15 @@ import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import { StoreUnavailableError, TransactionLostError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
 import { isTurnLong, nextTurn } from '../../../common/turn.js';
-import { inApplicationTransaction, type ApplicationWork } from '../../core/application-transaction.js';
-import { callerQueryRunner, runOnSession, type CallerTransaction } from '../../core/caller-transaction.js';
+import {
+  inApplicationTransaction,
+  callerQueryRunner,
+  runOnSession,
+  type ApplicationWork,
+  type CallerTransaction,
+} from '../../core/caller-transaction.js';
 import { retryCode, storeClosedError, type OnRetry } from '../../core/with-retry.js';
-import { sqliteIds } from '../../core/inserted-ids.js';
+import { sqliteIds } from '../../core/ids.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import {

@@ -1,6 +1,6 @@
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
 import { isEnvelope, type CodecContent } from '../../../job/codec/payload-codec.js';
-import { readJson } from '../../../job/read-json.js';
+import { readJson } from '../../../job/json.js';
 import { isOptions } from '../../../job/expectation.js';
 import type { ContentKind } from './content-tables.js';
 

@@ -1,4 +1,4 @@
-import type { BlobRows } from '../../../job/codec/blob-rows.js';
+import type { BlobRows } from '../../../job/codec/blob-options.js';
 import { referencesUntil } from '../../../job/codec/blobs.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { inArchive } from '../../tables/archive-options.js';

@@ -1,4 +1,4 @@
-import { batchesOf } from '../../../common/batches-of.js';
+import { batchesOf } from '../../../common/lists.js';
 import { pageSize } from '../../../common/page-size.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';

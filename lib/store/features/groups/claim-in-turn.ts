@@ -1,15 +1,14 @@
 import type { GroupRules } from '../../../job/groups/group-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { claimLocked } from '../../rows/write-claim.js';
+import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../rows/claimed-row.js';
 import type { ClaimRequest } from '../../rows/claim.js';
-import { idsOf } from '../../core/safe-id.js';
+import { idsOf } from '../../core/ids.js';
 import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
 import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
 import { shareOut, updatesOf, type Position, type Turn } from './turn.js';
 import { IN_GROUP, RETURNED } from '../../tables/runnable.js';
-import type { Lock } from '../../core/words.js';
+import type { Lock } from '../../core/template.js';
 
 const lockJobs = (lock: Lock) => `
   SELECT ${CLAIMED_COLUMNS}

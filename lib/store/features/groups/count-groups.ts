@@ -1,5 +1,4 @@
-import { batchesOf } from '../../../common/batches-of.js';
-import { groupBy } from '../../../common/group-by.js';
+import { batchesOf, groupBy } from '../../../common/lists.js';
 import { idsInClaims } from '../../reads/live-candidates.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import { query, queryInBatches, type Work } from '../../core/statement.js';

@@ -1,8 +1,8 @@
 import { DEFAULT_GROUP } from '../../../job/groups/group-key.js';
-import { groupBy } from '../../../common/group-by.js';
-import { idsOf } from '../../core/safe-id.js';
+import { groupBy } from '../../../common/lists.js';
+import { idsOf } from '../../core/ids.js';
 import { execute, executeAll, Ids, insertInChunks, query, statement, type Work } from '../../core/statement.js';
-import { compareKeys, lockedGroupsOf, lockFreeGroups } from '../../ends/locked-groups.js';
+import { compareKeys, lockedGroupsOf, lockFreeGroups } from '../../ends/wake-groups.js';
 import type { Arrival } from './read-group-changes.js';
 import { IS_AHEAD_OF_CLOCK } from './turn.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED } from '../../tables/runnable.js';

@@ -1,7 +1,7 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
-import type { Lock } from '../../core/words.js';
+import type { Lock } from '../../core/template.js';
 
 // Reads the candidates without locks, because both servers would lock entries of an index that moves. Other claims may
 // have locked some of them, so there are more candidates than groups to lock.

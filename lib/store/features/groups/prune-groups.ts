@@ -1,4 +1,4 @@
-import { groupBy } from '../../../common/group-by.js';
+import { groupBy } from '../../../common/lists.js';
 import { readIds } from '../../../job/read-columns.js';
 import { pageSize } from '../../../common/page-size.js';
 import type { SqlDatabase } from '../../core/sql-database.js';

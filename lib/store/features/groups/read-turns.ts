@@ -1,5 +1,4 @@
-import { batchesOf } from '../../../common/batches-of.js';
-import { groupBy } from '../../../common/group-by.js';
+import { batchesOf, groupBy } from '../../../common/lists.js';
 import type { GroupRules } from '../../../job/groups/group-options.js';
 import { readIds } from '../../../job/read-columns.js';
 import { pageSize } from '../../../common/page-size.js';

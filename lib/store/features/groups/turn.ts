@@ -1,7 +1,7 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../../job/limits/rate.js';
 import { rowChunks, type SqlValue, type Statement } from '../../core/statement.js';
 import type { GroupLimits, GroupRow } from './group-row.js';
-import { compareKeys } from '../../ends/locked-groups.js';
+import { compareKeys } from '../../ends/wake-groups.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
 const UPDATE_GROUPS = `

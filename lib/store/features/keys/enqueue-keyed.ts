@@ -7,23 +7,22 @@ import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRow, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../../ends/stages.js';
 import {
-  type FinalWrites,
-  type Statement,
-  type Work,
   queryInBatches,
   executeAll,
   executeInBatches,
   NEXT_TURN,
+  type FinalWrites,
+  type Statement,
+  type Work,
 } from '../../core/statement.js';
 import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { pageSize } from '../../../common/page-size.js';
-import { ascending } from '../../core/safe-id.js';
-import { deleteEarlierRuns, findEarlierRuns, type EarlierRuns } from '../../ends/earlier-runs.js';
-import { withRestart } from '../../ends/restart.js';
-import { detachSubject } from '../../ends/subject-blobs.js';
-import type { Lock } from '../../core/words.js';
+import { ascending } from '../../core/ids.js';
+import { deleteEarlierRuns, findEarlierRuns, withRestart, type EarlierRuns } from '../../ends/earlier-runs.js';
+import { detachSubject } from '../../ends/subjects.js';
+import type { Lock } from '../../core/template.js';
 
 const lockIdle = (lock: Lock) => `
   SELECT id, queue, attempt, options

@@ -1,7 +1,6 @@
 import { isTurnLong } from '../../../common/turn.js';
 import { DuplicateKeyError } from '../../../job/errors.js';
-import type { JobKey } from '../../../job/job-key.js';
-import { decideKey, type KeyOwner } from '../../../job/key-decision.js';
+import { decideKey, type JobKey, type KeyOwner } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import { NEXT_TURN, type Work } from '../../core/statement.js';
 import type { KeyedJobResult } from './key-store.js';

@@ -1,6 +1,5 @@
 import { isTurnLong } from '../../../common/turn.js';
-import type { JobKey } from '../../../job/job-key.js';
-import type { KeyOwner } from '../../../job/key-decision.js';
+import type { JobKey, KeyOwner } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyName } from '../../core/sql-database.js';
 import {

@@ -2,10 +2,10 @@ import { allowedInMs, jobsAllowed, jobSpacingUs, mostAheadUs, useAfter } from '.
 import type { Limits, Rate } from '../../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { readIds } from '../../../job/read-columns.js';
-import { batchesOf } from '../../../common/batches-of.js';
+import { batchesOf } from '../../../common/lists.js';
 import { pageSize } from '../../../common/page-size.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
-import { idsOf } from '../../core/safe-id.js';
+import { idsOf } from '../../core/ids.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import { findClaimedJobs, type ListedClaim } from '../../rows/lease.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from './limits-row.js';

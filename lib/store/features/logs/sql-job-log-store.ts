@@ -1,11 +1,11 @@
 import { isWhole } from '../../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
-import { ascending, idsOf } from '../../core/safe-id.js';
+import { ascending, idsOf } from '../../core/ids.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
 import { execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../../core/statement.js';
 import { readInBatches } from '../../core/in-batches.js';
-import { jobLogDeletions } from '../../ends/job-log-deletions.js';
+import { jobLogDeletions } from '../../ends/earlier-runs.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const MAX_LINES = 1_000;

@@ -1,8 +1,8 @@
-import { randomId } from '../../../job/random-id.js';
+import { randomId } from '../../../job/ids.js';
 import type { Assignment, StageClaimRequest } from './consumer-store.js';
 import { assignIdleJobs } from './assign.js';
 import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { idsOf, withSafeIds } from '../../core/safe-id.js';
+import { idsOf, withSafeIds } from '../../core/ids.js';
 import { Ids, query, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
 import { IN_STAGE } from '../../tables/runnable.js';

@@ -1,5 +1,4 @@
-import { batchesOf } from '../../../common/batches-of.js';
-import { groupBy } from '../../../common/group-by.js';
+import { batchesOf, groupBy } from '../../../common/lists.js';
 import type { Subscription } from '../../../job/topics.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../../core/sql-database.js';

@@ -1,6 +1,6 @@
 import { readClaimedJobs, type JobOfClaim } from '../../reads/claimed-jobs.js';
 import { readQueues } from '../queues/read-queues.js';
-import { groupBy } from '../../../common/group-by.js';
+import { groupBy } from '../../../common/lists.js';
 import { readDate, readNames } from '../../../job/read-columns.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { pageSize } from '../../../common/page-size.js';

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../common/group-by.js';
+import { groupBy } from '../../../common/lists.js';
 import { readDate } from '../../../job/read-columns.js';
 import { nextRanges } from '../../reads/next-ranges.js';
 import { pageSize } from '../../../common/page-size.js';

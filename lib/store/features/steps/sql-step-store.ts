@@ -1,4 +1,4 @@
-import { batchesOf } from '../../../common/batches-of.js';
+import { batchesOf } from '../../../common/lists.js';
 import { LeaseLostError, TransactionLostError } from '../../../job/errors.js';
 import {
   statement,
@@ -26,8 +26,8 @@ import {
   type WaitPosition,
 } from './signals.js';
 import { pageSize } from '../../../common/page-size.js';
-import { stepDeletions } from '../../ends/step-deletions.js';
-import { ascending } from '../../core/safe-id.js';
+import { stepDeletions } from '../../ends/earlier-runs.js';
+import { ascending } from '../../core/ids.js';
 import type * as port from './step-store.js';
 
 const STEPS = `

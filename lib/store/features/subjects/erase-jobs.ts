@@ -1,9 +1,8 @@
 import { BLOB_PREFIX, isBlob } from '../../../job/codec/payload-codec.js';
 import { readOverrides } from '../../../job/read-columns.js';
-import { ascending, idsOf } from '../../core/safe-id.js';
+import { ascending, idsOf } from '../../core/ids.js';
 import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../../core/statement.js';
-import { jobLogDeletions } from '../../ends/job-log-deletions.js';
-import { stepDeletions } from '../../ends/step-deletions.js';
+import { jobLogDeletions, stepDeletions } from '../../ends/earlier-runs.js';
 import { inArchive } from '../../tables/archive-options.js';
 
 // A whole payload may have a megabyte, a reference has a few hundred characters.

@@ -1,12 +1,11 @@
-import { ascending, idsOf } from '../../core/safe-id.js';
+import { ascending, idsOf } from '../../core/ids.js';
 import { deleteFrom, executeAll, executeInBatches, query, statement, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { cancelIdleJobs } from '../../ends/cancel-idle-jobs.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../../ends/earlier-runs.js';
 import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { inArchive } from '../../tables/archive-options.js';
-import { SUBJECT_CHECK_INTERVAL_MS } from '../../ends/add-subjects.js';
-import { lastExpiryMs, readBlobs } from '../../ends/subject-blobs.js';
+import { SUBJECT_CHECK_INTERVAL_MS, lastExpiryMs, readBlobs } from '../../ends/subjects.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseOtherContent } from './erase-jobs.js';
 import type { ErasedBatch, SubjectStore } from './subject-store.js';
 import type { TableRow } from '../../tables/table-schemas.js';

@@ -1,14 +1,14 @@
 import type { JobOverrides } from '../../../job/job-overrides.js';
 import { readError } from '../../../job/read-columns.js';
-import { groupBy } from '../../../common/group-by.js';
+import { groupBy } from '../../../common/lists.js';
 import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
-import { ascending, safeId } from '../../core/safe-id.js';
+import { ascending, safeId } from '../../core/ids.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../../core/statement.js';
 import type { RecordRow } from '../../rows/job-record.js';
 import { inBatches, readInBatches } from '../../core/in-batches.js';
-import { jobLogDeletions } from '../../ends/job-log-deletions.js';
+import { jobLogDeletions } from '../../ends/earlier-runs.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 // One statement, so that a job that moves between the tables is found in one of them. Its LIMIT holds in place of the

@@ -3,7 +3,7 @@ import type { DedicatedConnection } from '../../../core/sql-database.js';
 import { query, type Work } from '../../../core/statement.js';
 import type { ClaimRequest } from '../../../rows/claim.js';
 import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../../rows/claimed-row.js';
 import {
   mayCheckForMissedWork,
   advanceLastIds,
@@ -11,7 +11,6 @@ import {
   type ScanStart,
 } from '../../../rows/scan-cursors.js';
 import { CLAIMABLE, findFirstWaiting, cursorValues, moreUrgent, rangesAfter, hasWorkBefore } from './claimable.js';
-import { claimLocked } from '../../../rows/write-claim.js';
 
 const IS_IGNORED = 'this server accepts SKIP LOCKED but returns rows that another transaction has locked';
 

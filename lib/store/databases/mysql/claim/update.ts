@@ -1,14 +1,13 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { ClaimRequest } from '../../../rows/claim.js';
 import { transactClaim, type ClaimImplementation } from '../../../rows/claim-strategies.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
-import { safeId } from '../../../core/safe-id.js';
+import { CLAIMED_COLUMNS, claimedJobs, MARK, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { safeId } from '../../../core/ids.js';
 import { insertClaim, deleteClaim, setClaimJobs } from '../../../rows/lease.js';
 import { classifyError } from '../../../core/classify-error.js';
 import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';
 import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';
 import type { QueuePosition } from '../../../rows/scan-cursors.js';
-import { claimedJobs, MARK } from '../../../rows/write-claim.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at
 // the first waiting job, so that the UPDATE does not wait for locked active jobs. An UPDATE that reaches the server

@@ -1,9 +1,8 @@
 import type { ClaimRequest } from '../../../rows/claim.js';
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { ClaimImplementation, ClaimStrategies } from '../../../rows/claim-strategies.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
+import { CLAIMED_COLUMNS, MARK, writeClaim, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { query, type Work } from '../../../core/statement.js';
-import { MARK, writeClaim } from '../../../rows/write-claim.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';
 
 const claimIn = (order: string) => `

@@ -1,3 +1,10 @@
+import { pageSize } from './page-size.js';
+
+export function* batchesOf<Item>(items: readonly Item[], maxSize: number): Generator<Item[]> {
+  const size = pageSize(maxSize);
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
 /** Keeps the order of the items, and of the keys by their first items. Map.groupBy needs Node 21. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();

@@ -1,10 +1,11 @@
 import { blobKeyOf } from '../../job/codec/blobs.js';
 import { isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
-import { randomId } from '../../job/random-id.js';
+import { randomId } from '../../job/ids.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { deleteFrom, statement, type Statement } from '../core/statement.js';
+import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
 import type { JobEnd } from './job-end.js';
+import type { NewJob } from '../../job/job.js';
 
 // A blob outlives the row that refers to it: the job may be removed, replaced or not kept, or its retention ends. So that an
 // erasure finds the blob, the row of the subject has its reference too, until the blob has expired.
@@ -24,7 +25,7 @@ const DELETE_SUBJECT = deleteFrom('subjects', 'subject = :subject AND job_id = :
 
 const DAY_MS = 86_400_000;
 
-export function toBlobs(references: readonly string[]): string {
+function toBlobs(references: readonly string[]): string {
   return JSON.stringify(Object.fromEntries(references.map((reference) => [blobKeyOf(reference), reference])));
 }
 
@@ -58,4 +59,25 @@ export function detachSubject(id: number, options: string | null): Statement[] {
   if (subject === undefined) return [];
   const values = { subject, id };
   return [statement(DETACH, { ...values, detachedId: -randomId() }), statement(DELETE_SUBJECT, values)];
+}
+
+export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
+
+// All three databases support REPLACE. A replaced job may have the row already.
+const ADD_SUBJECTS = `
+  REPLACE INTO {subjects} (subject, job_id, expires_at, blobs)
+  VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS}, ?)`;
+
+export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
+  return subject !== undefined;
+}
+
+/** @param ids those of the jobs, in their order */
+export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
+  yield* insertInChunks(ADD_SUBJECTS, subjectRows(jobs, ids));
+}
+
+function* subjectRows(jobs: readonly NewJob[], ids: readonly number[]): Generator<SqlValue[]> {
+  for (const [index, { subject, payload }] of jobs.entries())
+    if (subject !== undefined) yield [subject, ids[index]!, isBlob(payload) ? toBlobs([payload]) : null];
 }
