@@ -9,7 +9,16 @@ import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { buildJob } from '../job/build-job.js';
 import { buildJobs, type JobsToEnqueue } from './build-jobs.js';
-import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
+import { buildStatement } from './build-statement.js';
+import type {
+  EnqueuedJob,
+  EnqueueStatement,
+  InTransaction,
+  JobOfQueue,
+  JobToEnqueue,
+  RequestOptions,
+  StatementOptions,
+} from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
 import { resolveMessage } from './resolve-message.js';
@@ -64,6 +73,29 @@ export class QueueProducer {
     const job = await buildJob(queue, payload, own, this.#parts.optionsFor, ['manager']);
     const [enqueued] = await this.#inserter.insert('enqueue', [job], manager);
     return enqueued!;
+  }
+
+  /**
+   * Builds the INSERT of one job, for a transaction of another ORM: the job exists if, and only if, that transaction
+   * commits. Checks and encodes the job as `enqueue` does, and counts it against `maxWaiting`. Listeners receive no
+   * `enqueued` event.
+   *
+   * Rejects as `enqueue` does, and with InvalidOptionsError for a `key`, a `subject` and a `manager`, which need more than
+   * one INSERT or another transaction.
+   *
+   * @example
+   * ```ts
+   * const job = await producer.enqueueStatement('email.send', { to: user.email });
+   * await prisma.$transaction((tx) => tx.$executeRawUnsafe(job.sql, ...job.values));
+   * job.notify();
+   * ```
+   */
+  enqueueStatement<Queue extends QueueName>(
+    queue: Queue,
+    payload: PayloadOf<Queue>,
+    given: StatementOptions = {},
+  ): Promise<EnqueueStatement> {
+    return buildStatement(this.#parts, this.#inserter, queue, payload, given, this.#manager);
   }
 
   /**
