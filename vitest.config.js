@@ -53,6 +53,9 @@ function project(name, include, { nest = 12, otel = 2, alias = [], exclude = [],
 /** The tests of OpenTelemetry with another line of its SDK than that of package.json. */
 const otel = (line, alias) => project(`otel${line}`, ['test/nest/open-telemetry.spec.ts'], { otel: line, alias });
 
+// These replace methods of TypeORM for the whole process.
+const ORMS = ['test/orms/**/*.long.spec.ts'];
+
 // These read state of the whole process, such as all decorated classes.
 const ALONE = ['test/nest/queues-without-handlers.spec.ts', 'test/nest/unprovided-classes.spec.ts'];
 
@@ -67,11 +70,13 @@ export default defineConfig({
       project('nest12', [isLong ? 'test/**/*.long.spec.ts' : 'test/**/*.spec.ts'], {
         exclude: [
           ...ALONE,
+          ...ORMS,
           ...(set ? ['**/*.nightly.spec.ts'] : []),
           ...(set === 'short' ? ['**/*.long.spec.ts'] : []),
         ],
       }),
       !isLong && project('alone', ALONE, { isolate: true }),
+      set !== 'short' && project('orms', ORMS, { isolate: true }),
       set !== 'short' &&
         project('nest11', ['test/nest/**/*.spec.ts'], {
           nest: 11,

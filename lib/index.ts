@@ -143,7 +143,15 @@ export {
   getSchedulesToken,
 } from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './job/queue-jobs.js';
-export type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
+export type {
+  EnqueuedJob,
+  EnqueueStatement,
+  InTransaction,
+  JobOfQueue,
+  JobToEnqueue,
+  RequestOptions,
+  StatementOptions,
+} from './producer/enqueued-job.js';
 export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } from './schedules/queue-schedules.js';
 export type { ScheduleRecord } from './store/features/schedules/schedule-store.js';
 export type { EnqueuedFlow, FlowBuilder, FlowJob, FlowJobOptions } from './producer/flow-builder.js';

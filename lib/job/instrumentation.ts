@@ -38,7 +38,7 @@ export interface SentJob {
 
 /** One call that enqueues jobs, after its options and payloads were checked. */
 export interface Sending {
-  readonly method: 'enqueue' | 'enqueueMany' | 'request' | 'publish' | 'flow' | 'fanOut';
+  readonly method: 'enqueue' | 'enqueueMany' | 'enqueueStatement' | 'request' | 'publish' | 'flow' | 'fanOut';
   /** The queue of all jobs; null if they are for several queues. */
   readonly queue: string | null;
   readonly jobs: readonly SentJob[];
@@ -121,7 +121,8 @@ export const INSTRUMENTATION_METHODS = [
 export interface QueueInstrumentation {
   /**
    * Called around each call that enqueues jobs. `next` stores them, and rejects as the call does. In a caller's transaction
-   * the jobs are not committed when it resolves. Ticks of schedules, `runNow` and dead letters do not call it.
+   * the jobs are not committed when it resolves. For `enqueueStatement`, `next` builds the statement and resolves with an
+   * empty list, because the application stores the job. Ticks of schedules, `runNow` and dead letters do not call it.
    */
   enqueue?(sending: Sending, next: () => Promise<readonly SentJobResult[]>): unknown;
   /**

@@ -3,7 +3,14 @@ import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { WaitOptions } from '../job/wait-options.js';
 import type { JobCounts } from '../store/admin/admin-store.js';
-import type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from '../producer/enqueued-job.js';
+import type {
+  EnqueuedJob,
+  EnqueueStatement,
+  InTransaction,
+  JobToEnqueue,
+  RequestOptions,
+  StatementOptions,
+} from '../producer/enqueued-job.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 
 /** The producer and admin methods of one queue. `@InjectQueue('email.send') emails: Queue<'email.send'>` injects it. */
@@ -23,6 +30,11 @@ export class Queue<Name extends QueueName = QueueName> {
   /** See QueueProducer.enqueueMany. */
   enqueueMany(jobs: readonly JobToEnqueue<PayloadOf<Name>>[], options?: InTransaction): Promise<EnqueuedJob[]> {
     return this.producer().enqueueMany(this.name, jobs, options);
+  }
+
+  /** See QueueProducer.enqueueStatement. */
+  enqueueStatement(payload: PayloadOf<Name>, options?: StatementOptions): Promise<EnqueueStatement> {
+    return this.producer().enqueueStatement(this.name, payload, options);
   }
 
   /** See QueueProducer.request. */

@@ -47,3 +47,19 @@ export interface RequestOptions extends Omit<EnqueueOptions, 'timeout' | keyof K
    */
   timeout?: Duration;
 }
+
+/** The options of `enqueueStatement`: those of `enqueue` without a key, a subject and a manager. */
+export interface StatementOptions extends Omit<EnqueueOptions, keyof KeyOptions | 'subject'> {}
+
+/** One INSERT that stores a job, for a transaction of any ORM. */
+export interface EnqueueStatement {
+  /** The statement, with one `?` for each value, and no other `?`. */
+  readonly sql: string;
+  /** The values in the order of the `?`. On MySQL and MariaDB, longer texts are hexadecimal digits. */
+  readonly values: (string | number | null)[];
+  /**
+   * Wakes a worker, in this process or another. Call it after the commit; it needs no `this`, never throws and does no harm
+   * after a rollback. Without the call, a worker finds the job with its next poll, within 2 s by default.
+   */
+  readonly notify: () => void;
+}

@@ -5,7 +5,7 @@ import type { NewFlow } from '../job/flows/flow.js';
 import type { NewJob } from '../job/job.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { EnqueueBatcher, KeyedEnqueueBatcher } from './enqueue-batcher.js';
-import type { EnqueuedJob } from './enqueued-job.js';
+import type { EnqueuedJob, EnqueueStatement } from './enqueued-job.js';
 import type { ProducerParts } from './producer-parts.js';
 import { WaitingLimit } from './waiting-limit.js';
 
@@ -67,6 +67,24 @@ export class JobInserter {
     const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
     await this.#afterCommit(manager, created, changed);
     return enqueued;
+  }
+
+  /** The INSERT of the job, which the limits of its queue admit now. The caller sends it. */
+  statement(job: NewJob): Promise<EnqueueStatement> {
+    const { instrumentations } = this.parts;
+    if (!instrumentations) return this.#statement(job);
+    return instrumentations.enqueue(
+      'enqueueStatement',
+      [job],
+      ([sent]) => this.#statement(sent!),
+      () => [],
+    );
+  }
+
+  async #statement(job: NewJob): Promise<EnqueueStatement> {
+    await this.#admit([job]);
+    const { text: sql, values } = await this.parts.store.enqueueStatement(job);
+    return { sql, values: [...values], notify: () => this.#notifyWorkers(job.queue, [job]) };
   }
 
   /** Stores all jobs of the flow or none. */

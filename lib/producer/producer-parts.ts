@@ -32,7 +32,7 @@ export interface ProducerNotifier {
 export interface ProducerParts {
   readonly store: Pick<
     JobStore,
-    'enqueue' | 'enqueueKeyed' | 'enqueueKeyedInTransaction' | 'afterCommit' | 'countWaiting'
+    'enqueue' | 'enqueueStatement' | 'enqueueKeyed' | 'enqueueKeyedInTransaction' | 'afterCommit' | 'countWaiting'
   >;
   readonly queueStore: Pick<QueueStore, 'subscribers'>;
   readonly steps: Pick<StepStore, 'signal' | 'wakeWaiting'>;

@@ -1,21 +1,28 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
 import { checkJobId } from '../job/ids.js';
-import { checkQueueName } from '../job/job-names.js';
 import { matchesHeaders } from '../job/topics.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
-import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { buildJob } from '../job/build-job.js';
-import type { JobOverrides } from '../job/job-overrides.js';
-import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
+import { buildJobs, type JobsToEnqueue } from './build-jobs.js';
+import { buildStatement } from './build-statement.js';
+import type {
+  EnqueuedJob,
+  EnqueueStatement,
+  InTransaction,
+  JobOfQueue,
+  JobToEnqueue,
+  RequestOptions,
+  StatementOptions,
+} from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
 import { resolveMessage } from './resolve-message.js';
+import { sendRequest } from './send-request.js';
 import { sendSignal } from './send-signal.js';
 import { storeFlow, type EnqueuedFlow, type FlowBuilder } from './flow-builder.js';
 
@@ -69,6 +76,29 @@ export class QueueProducer {
   }
 
   /**
+   * Builds the INSERT of one job, for a transaction of another ORM: the job exists if, and only if, that transaction
+   * commits. Checks and encodes the job as `enqueue` does, and counts it against `maxWaiting`. Listeners receive no
+   * `enqueued` event.
+   *
+   * Rejects as `enqueue` does, and with InvalidOptionsError for a `key`, a `subject` and a `manager`, which need more than
+   * one INSERT or another transaction.
+   *
+   * @example
+   * ```ts
+   * const job = await producer.enqueueStatement('email.send', { to: user.email });
+   * await prisma.$transaction((tx) => tx.$executeRawUnsafe(job.sql, ...job.values));
+   * job.notify();
+   * ```
+   */
+  enqueueStatement<Queue extends QueueName>(
+    queue: Queue,
+    payload: PayloadOf<Queue>,
+    given: StatementOptions = {},
+  ): Promise<EnqueueStatement> {
+    return buildStatement(this.#parts, this.#inserter, queue, payload, given, this.#manager);
+  }
+
+  /**
    * Enqueues all jobs or none, in one transaction, with statements of up to 1,000 jobs: into one queue, or into the queue
    * that each job names. The results are in the order of the jobs. Rejects as `enqueue` does.
    *
@@ -87,28 +117,9 @@ export class QueueProducer {
     given?: InTransaction,
   ): Promise<EnqueuedJob[]>;
   enqueueMany(jobs: readonly JobOfQueue[], given?: InTransaction): Promise<EnqueuedJob[]>;
-  async enqueueMany(
-    ...args:
-      | [queue: QueueName, jobs: readonly JobToEnqueue[], given?: InTransaction]
-      | [jobs: readonly JobOfQueue[], given?: InTransaction]
-  ): Promise<EnqueuedJob[]> {
-    const [queue, jobs, given = {}] = isOfSeveralQueues(args) ? [undefined, ...args] : args;
-    const { manager = this.#manager, ...unknown } = requireOptions('Cannot enqueue', given);
-    if (queue !== undefined) checkQueueName(queue);
-    const where = queue === undefined ? 'Cannot enqueue' : `Cannot enqueue into "${queue}"`;
-    InvalidOptionsError.throwIfAny(where, [
-      ...unknownKeys(unknown, ['manager']),
-      expected(Array.isArray(jobs), 'a list of { payload, options? }', jobs),
-    ]);
-    const built: NewJob[] = [];
-    // A copy: the caller can change its list while this loop waits.
-    for (const [index, job] of [...jobs].entries()) {
-      checkJobToEnqueue(where, job, index);
-      const newJob = buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options, this.#parts.optionsFor);
-      built.push(newJob instanceof Promise ? await newJob : newJob);
-      if (isTurnLong()) await nextTurn();
-    }
-    return built.length === 0 ? [] : this.#inserter.insert('enqueueMany', built, manager);
+  async enqueueMany(...args: JobsToEnqueue): Promise<EnqueuedJob[]> {
+    const { jobs, manager = this.#manager } = await buildJobs(this.#parts, args);
+    return jobs.length === 0 ? [] : this.#inserter.insert('enqueueMany', jobs, manager);
   }
 
   /**
@@ -214,37 +225,12 @@ export class QueueProducer {
     payload: PayloadOf<Queue>,
     given: RequestOptions = {},
   ): Promise<ResultOf<Queue>> {
-    checkQueueName(queue);
-    const where = `Cannot request from "${queue}"`;
-    const { timeout = '30s', signal, onProgress, ...options } = requireOptions('Cannot enqueue', given);
-    const { manager = this.#manager } = options as InTransaction;
-    InvalidOptionsError.throwIfAny(where, [
-      (options as EnqueueOptions).key !== undefined
-        ? 'expected no key, got one: only one caller gets the result of a request. Use enqueue() with the key, and waitFor() its id'
-        : undefined,
-      manager &&
-        'expected no manager, got one: no worker can see the job before the transaction of the manager commits',
-    ]);
-    const wait = resolveWaitOptions(where, { timeout, ...(signal && { signal }), ...(onProgress && { onProgress }) });
-    signal?.throwIfAborted();
-    const job = await buildJob(queue, payload, options, this.#parts.optionsFor);
-    const overrides = { ...(job.overrides && (JSON.parse(job.overrides) as JobOverrides)), reply: true };
-    const request = { ...job, overrides: JSON.stringify(overrides) };
-    const [enqueued] = await this.#inserter.insert('request', [request], undefined);
-    return this.#parts.tracker.waitForReply(enqueued!.id, queue, wait) as Promise<ResultOf<Queue>>;
+    const result = await sendRequest(this.#parts, this.#inserter, queue, payload, given, this.#manager);
+    return result as ResultOf<Queue>;
   }
 
   /** A producer whose calls all run in the transaction of `manager`. See `InTransaction`. */
   withManager(manager: CallerTransaction): QueueProducer {
     return new QueueProducer(this.#parts, manager, this.#inserter);
   }
-}
-
-function isOfSeveralQueues(args: readonly unknown[]): args is [readonly JobOfQueue[], InTransaction?] {
-  return Array.isArray(args[0]);
-}
-
-function checkJobToEnqueue(where: string, job: unknown, index: number): asserts job is JobToEnqueue {
-  if (typeof job === 'object' && job !== null && 'payload' in job) return;
-  throw new InvalidOptionsError(where, [expected(false, `job ${index} to be { payload, options? }`, job)!]);
 }

@@ -95,7 +95,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const archiveTables = archives?.tables ?? [];
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
   const opened = await databaseOf(dataSource.options.type).open(settings, tables);
-  const { dialect, database, blocking, workerLocks, claims, ...channels } = opened;
+  const { dialect, database, blocking, workerLocks, claims, bindForApplication, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
@@ -105,7 +105,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   };
   const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect);
   return {
-    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims }),
+    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims, bindForApplication }),
     workers: sqlWorkerRegistry(parts),
     admin: sqlAdminStore(parts, keyed),
     audit: sqlAuditStore(parts),

@@ -1,4 +1,4 @@
-import { InvalidOptionsError, PayloadInvalidError, QueueProducer } from 'nestjs-sql-queue';
+import { InvalidOptionsError, PayloadInvalidError, Queue, QueueProducer } from 'nestjs-sql-queue';
 import { DataSource, type EntityManager } from 'typeorm';
 import { createJobContext, FakeQueueProducer, InlineQueueProducer } from 'nestjs-sql-queue/testing';
 
@@ -29,6 +29,30 @@ describe('FakeQueueProducer', () => {
     );
     await expect(producer.enqueue('email.send', {}, { delay: 'soon' as never })).rejects.toThrow(InvalidOptionsError);
     expect(producer.enqueued).toEqual([]);
+  });
+
+  it('records the job of a statement when it is built, because its transactions have no effect', async () => {
+    const producer = new FakeQueueProducer();
+
+    const { values, notify } = await producer.enqueueStatement('q', { to: 'ada' }, { delay: '5m' });
+    notify();
+
+    expect(producer.enqueued).toMatchObject([{ queue: 'q', payload: { to: 'ada' }, delayMs: 300_000 }]);
+    expect(values).toEqual([]);
+    await expect(producer.enqueueStatement('q', 0, { key: 'k' } as never)).rejects.toThrow(InvalidOptionsError);
+  });
+
+  it('builds the statement of the queue that a Queue names', async () => {
+    const producer = new FakeQueueProducer();
+    const queue = new Queue(
+      'mails',
+      () => producer,
+      () => ({}) as never,
+    );
+
+    await queue.enqueueStatement('hello', { priority: 3 });
+
+    expect(producer.enqueued).toMatchObject([{ queue: 'mails', payload: 'hello', priority: 3 }]);
   });
 
   it('accepts and records groups', async () => {

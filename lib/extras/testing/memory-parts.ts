@@ -24,6 +24,11 @@ export function memoryParts(
   return {
     store: {
       enqueue: async (jobs, manager) => checkManager(manager) ?? enqueue(jobs),
+      // The job is stored at once, so the statement of the test does nothing.
+      enqueueStatement: async (job) => {
+        await enqueue([job]);
+        return { text: 'SELECT 1', values: [] };
+      },
       enqueueKeyed,
       enqueueKeyedInTransaction: async (_jobs, manager) => checkManager(manager),
       afterCommit: (_transaction, act) => act(),

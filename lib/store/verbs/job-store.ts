@@ -4,6 +4,7 @@ import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { Outcome, ExpiredLeaseJob } from '../../job/outcome.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { BoundStatement } from '../core/template.js';
 import type { KeyStore } from '../features/keys/key-store.js';
 import type { ClaimLease, ClaimRequest } from '../rows/claim.js';
 import type { Completion, CompletionBatch, CompletionResult } from '../rows/completion.js';
@@ -100,6 +101,9 @@ export interface ChosenStrategies {
 export interface JobStore extends KeyStore {
   /** Returns the ids in the order of the jobs. */
   enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
+
+  /** The INSERT of a job without a key or a subject, for the application to send. Sends no statement. */
+  enqueueStatement(job: NewJob): Promise<BoundStatement>;
 
   /** Never calls `act` after a rollback. Calls it at once if there is no transaction, or none is open. */
   afterCommit(transaction: CallerTransaction | undefined, act: () => void): void;

@@ -19,7 +19,8 @@ import { hasUnusedKeys, pruneKeys } from '../features/keys/key-rows.js';
 import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { endJobs, FenceError } from '../ends/end-jobs.js';
-import type { Work } from '../core/statement.js';
+import type { Statement, Work } from '../core/statement.js';
+import type { BoundStatement } from '../core/template.js';
 import { countWaiting, summarizeWork, readUpcomingTimes } from './summarize-work.js';
 import { StageCleanup } from './stage-cleanup.js';
 import { StuckJobCleanup } from './stuck-job-cleanup.js';
@@ -33,6 +34,7 @@ export interface JobStoreSettings {
   readonly commits: CommitListener;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
+  readonly bindForApplication: (statement: Statement) => BoundStatement;
 }
 
 const EXPIRED_BATCH_SIZE = 100;
@@ -41,7 +43,7 @@ const EXPIRED_BATCH_SIZE = 100;
 export function sqlJobStore(
   parts: StoreParts,
   keyed: KeyedEnqueuer,
-  { commits, emitsEvents, claims }: JobStoreSettings,
+  { commits, emitsEvents, claims, bindForApplication }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, scanCursors, clock, archives } = parts;
   const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, clock));
@@ -74,6 +76,8 @@ export function sqlJobStore(
       const results = await blocking.writeOnce(chunks.map(insertJobs));
       return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
     },
+
+    enqueueStatement: async (job) => bindForApplication(insertJobs([job])),
 
     async enqueueKeyed(calls) {
       const results = await keyed.enqueue(calls);

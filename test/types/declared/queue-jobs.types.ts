@@ -57,6 +57,24 @@ export async function enqueue(producer: QueueProducer): Promise<void> {
   void (job satisfies EnqueuedJob);
 }
 
+export async function buildStatements(producer: QueueProducer, queue: Queue<'types.mail'>): Promise<void> {
+  const statement = await producer.enqueueStatement('types.mail', { to: 'ada' }, { delay: '5m', group: 'a' });
+  await queue.enqueueStatement({ to: 'ada' });
+
+  // @ts-expect-error a property of the wrong type
+  await producer.enqueueStatement('types.mail', { to: 1 });
+  // @ts-expect-error an undeclared property
+  await queue.enqueueStatement({ to: 'ada', form: 'bob' });
+  // @ts-expect-error one INSERT cannot find the owner of a key
+  await producer.enqueueStatement('types.mail', { to: 'ada' }, { key: 'ada' });
+  // @ts-expect-error a subject has a row of its own
+  await producer.enqueueStatement('types.mail', { to: 'ada' }, { subject: 'user:1' });
+  // @ts-expect-error the statement is for another transaction
+  await producer.enqueueStatement('types.mail', { to: 'ada' }, { manager: {} as never });
+
+  void (statement satisfies { sql: string; values: (string | number | null)[]; notify: () => void });
+}
+
 export async function enqueueIntoOne(queue: Queue<'types.mail'>): Promise<void> {
   await queue.enqueue({ to: 'ada' });
   // @ts-expect-error a property of the wrong type

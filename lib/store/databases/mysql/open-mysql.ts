@@ -21,6 +21,7 @@ import type { MysqlOptions } from './mysql-options.js';
 import { MysqlPool } from './mysql-pool.js';
 import { mysqlWorkerLocks } from './mysql-worker-locks.js';
 import { mysql } from './mysql.js';
+import { withUnescapedValues } from './unescaped-values.js';
 
 /** MariaDB has the schema of MySQL. */
 export const mysqlSchema = schemaOn('mysql');
@@ -42,6 +43,7 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
     dialect,
     database: pool,
     blocking,
+    bindForApplication: (statement) => withUnescapedValues(templates.bind(statement)),
     claims: mysqlClaims(dialect, pool, (act) => withRetry(clock, act)),
     workerLocks: mysqlWorkerLocks(() => pool.openDedicated()),
     workerChannel: channelOf(tables.jobs),

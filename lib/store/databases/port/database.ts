@@ -1,7 +1,8 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { Clock } from '../../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../../core/sql-database.js';
-import type { Templates } from '../../core/template.js';
+import type { Statement } from '../../core/statement.js';
+import type { BoundStatement, Templates } from '../../core/template.js';
 import type { OnRetry } from '../../core/with-retry.js';
 import type { Check } from '../../doctor/check.js';
 import type { NotificationChannel } from '../../notifications/notification-channel.js';
@@ -65,6 +66,8 @@ export interface OpenSettings extends SchemaSettings {
 /** `database` and `blocking` do not store events yet. */
 export interface OpenDatabase extends Pick<StoreParts, 'dialect' | 'database' | 'blocking'> {
   readonly claims: ClaimStrategies;
+  /** Binds a statement that the application sends: no driver, no session and no value can change its meaning. */
+  readonly bindForApplication: (statement: Statement) => BoundStatement;
   /** Undefined if the database has no locks of workers. */
   readonly workerLocks: WorkerLocks | undefined;
   /** Undefined, like the other channels, if no other process can open the database. Close it before the database. */

@@ -38,6 +38,8 @@ export async function openSqlite(settings: OpenSettings, tables: Tables): Promis
     dialect: sqlite,
     database: handle,
     blocking: handle,
+    // Drivers of SQLite send values apart from the statement.
+    bindForApplication: (statement) => templates.bind(statement),
     claims: SQLITE_CLAIMS,
     workerLocks: undefined,
     workerChannel: channelOf(checkForWorkers(handle)),

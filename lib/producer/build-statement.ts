@@ -1,0 +1,35 @@
+import { buildJob } from '../job/build-job.js';
+import type { EnqueueOptions } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { checkQueueName } from '../job/job-names.js';
+import { requireOptions } from '../job/option-schema.js';
+import type { CallerTransaction } from '../store/verbs/job-store.js';
+import type { EnqueueStatement, InTransaction, StatementOptions } from './enqueued-job.js';
+import type { JobInserter } from './job-inserter.js';
+import type { ProducerParts } from './producer-parts.js';
+
+/** Checks the job as `enqueue` does, and refuses options that one INSERT cannot store. */
+export async function buildStatement(
+  { optionsFor }: ProducerParts,
+  inserter: JobInserter,
+  queue: string,
+  payload: unknown,
+  given: StatementOptions,
+  ownManager: CallerTransaction | undefined,
+): Promise<EnqueueStatement> {
+  checkQueueName(queue);
+  const { manager = ownManager, ...options }: EnqueueOptions & InTransaction = requireOptions('Cannot enqueue', given);
+  InvalidOptionsError.throwIfAny(`Cannot build a statement for queue "${queue}"`, [
+    options.key !== undefined ? refused('key', 'an INSERT cannot find the owner of a key') : undefined,
+    options.subject !== undefined ? refused('subject', 'a subject has a row of its own') : undefined,
+    manager ? 'expected no manager, got one: enqueue() stores the job in its transaction' : undefined,
+  ]);
+  return inserter.statement(await buildJob(queue, payload, options, optionsFor));
+}
+
+function refused(option: keyof EnqueueOptions, reason: string): string {
+  return (
+    `expected no ${option}, got one: ${reason}. ` +
+    `Store a job without it by the statement, and let its handler call enqueue() with the ${option}`
+  );
+}

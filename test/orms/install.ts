@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const folder = import.meta.dirname;
+const marker = join(folder, 'node_modules/.installed');
+
+const SCHEMA = (provider: string, output: string) => `
+  generator client {
+    provider = "prisma-client"
+    output = "${output}"
+  }
+  datasource db {
+    provider = "${provider}"
+  }
+  model User {
+    email String @id
+    @@map("user")
+  }`;
+
+/** Installs the packages of the lock file, unless they are installed. */
+export async function installPackages(): Promise<void> {
+  const text = await readFile(join(folder, 'package-lock.json'));
+  const lock = createHash('sha256').update(text).digest('hex');
+  if ((await readFile(marker, 'utf8').catch(() => '')) === lock) return;
+  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  // The driver of the repository fits the running Node, and takes the place of all copies.
+  const { packages } = JSON.parse(text.toString()) as { packages: object };
+  const copies = Object.keys(packages).filter((path) => path.endsWith('node_modules/better-sqlite3'));
+  for (const copy of copies) await rm(join(folder, copy), { recursive: true, force: true });
+  await writeFile(marker, lock);
+}
+
+/** Writes the examples of the page, each under the name in its first line, and the clients of Prisma. */
+export async function writeExamples(page: string): Promise<string[]> {
+  const build = join(folder, 'build');
+  await rm(build, { recursive: true, force: true });
+  await mkdir(build);
+  const text = await readFile(page, 'utf8');
+  const examples = [...text.matchAll(/^```ts\n\/\/ ([\w-]+)\.ts\n([\s\S]*?)^```$/gm)];
+  for (const [, name, code] of examples) await writeFile(join(build, `${name}.ts`), code!);
+  await Promise.all([generate(build, 'mysql', 'generated'), generate(build, 'sqlite', 'generated-sqlite')]);
+  return examples.map(([, name]) => name!);
+}
+
+async function generate(build: string, provider: string, output: string): Promise<void> {
+  const schema = join(build, `${output}.prisma`);
+  await writeFile(schema, SCHEMA(provider, `./${output}`));
+  const cli = join(folder, 'node_modules/prisma/build/index.js');
+  // The command downloads the engine of migrations unless it is told of a file. It does not start it.
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' };
+  await run(process.execPath, [cli, 'generate', '--schema', schema], { cwd: build, env });
+}
