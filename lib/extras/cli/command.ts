@@ -1,5 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
+import type { DataSource } from 'typeorm';
 import type { Engine } from '../../engine/engine.js';
+import type { QueueOptions } from '../../job/queue-options.js';
 import type { Target } from './connect.js';
 import { UsageError } from './errors.js';
 import type { Output } from './output.js';
@@ -34,12 +36,16 @@ export interface UnopenedCall {
   readonly options: CallOptions;
   readonly output: Output;
   readonly terminal: Terminal;
+  /** The environment of the process. */
+  readonly env: NodeJS.ProcessEnv;
   /** Asks the user whether to do it. Rejects if the answer is no, or if there is no terminal and no `--yes`. */
   confirm(question: string): Promise<void>;
 }
 
 export interface Call extends UnopenedCall {
   readonly engine: Engine;
+  /** The connections of the engine, for transactions. */
+  readonly dataSource: DataSource;
 }
 
 interface CommandForm {
@@ -52,6 +58,8 @@ interface CommandForm {
 
 /** A command on the open queue. It refuses tables of another version. */
 export interface QueueCommand extends CommandForm {
+  /** The options of all queues in this call. */
+  readonly defaults?: QueueOptions;
   run(call: Call): Promise<void>;
 }
 

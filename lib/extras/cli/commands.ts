@@ -6,6 +6,7 @@ import { explain } from './commands/explain.js';
 import { flow } from './commands/flow.js';
 import { groups } from './commands/groups.js';
 import { history } from './commands/history.js';
+import { importBullmq } from './commands/import-bullmq.js';
 import { list } from './commands/list.js';
 import { logs } from './commands/logs.js';
 import { metrics } from './commands/metrics.js';
@@ -24,5 +25,5 @@ import type { SUMMARIES } from './summaries.js';
 export const COMMANDS: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'bench'>, Command>> = {
   ...{ status, top, history, list, show, explain, logs, flow, groups, workers, schedules, signals },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
-  ...{ metrics, doctor, migrate },
+  ...{ metrics, doctor, migrate, 'import-bullmq': importBullmq },
 };

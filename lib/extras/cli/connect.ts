@@ -1,5 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openEngine, type Engine } from '../../engine/engine.js';
+import type { EngineOptions } from '../../engine/engine-options.js';
+import type { QueueOptions } from '../../job/queue-options.js';
 import { UsageError } from './errors.js';
 
 /** The database of a call, and where its warnings go. */
@@ -9,18 +11,23 @@ export interface Target {
   readonly warn: (message: string) => void;
 }
 
-/**
- * Opens the queue without a worker.
- *
- * @param migrate `run` creates and updates the tables, `check` rejects tables of another version
- */
-export function connect(target: Target, migrate: 'run' | 'check'): Promise<Engine> {
-  const { prefix, warn } = target;
+/** Opens the queue without a worker, and creates or updates its tables. */
+export function connect(target: Target): Promise<Engine> {
+  return openOn(new DataSource(connectionOf(target.url)), target, { schema: { migrate: 'run' } });
+}
+
+/** Opens the queue of an existing database without a worker. Rejects tables of another version. */
+export async function connectExisting(target: Target, defaults: QueueOptions = {}) {
+  const dataSource = existingDataSource(target);
+  const engine = await openOn(dataSource, target, { defaults, schema: { migrate: 'check' } });
+  return { dataSource, engine };
+}
+
+function openOn(dataSource: DataSource, { prefix, warn }: Target, options: EngineOptions): Promise<Engine> {
   const ignore = () => {};
   return openEngine({
-    dataSource: migrate === 'run' ? new DataSource(connectionOf(target.url)) : existingDataSource(target),
-    prefix,
-    options: { worker: false, schema: { migrate } },
+    ...{ dataSource, prefix },
+    options: { ...options, worker: false },
     logger: { log: ignore, debug: ignore, warn, error: warn },
   });
 }

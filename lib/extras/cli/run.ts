@@ -68,14 +68,14 @@ async function runOn(
   };
   const output = new Output(options.flag('json'), (line) => terminal.write(line));
   const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
-  const call = { target, args, options, output, terminal, confirm: ask };
+  const call = { target, args, options, output, terminal, env, confirm: ask };
   if ('runUnopened' in command) return command.runUnopened(call);
-  const { connect } = await import('./connect.js');
-  const engine = await connect(target, 'check');
+  const { connectExisting } = await import('./connect.js');
+  const { dataSource, engine } = await connectExisting(target, command.defaults);
   try {
     const author = authorOf();
     const named = { ...engine, admin: engine.admin.as(author), schedules: engine.schedules.as(author) };
-    await command.run({ ...call, engine: named });
+    await command.run({ ...call, engine: named, dataSource });
   } finally {
     await engine.shutdown.close();
   }
@@ -129,7 +129,7 @@ function userName(): string {
 }
 
 function help(): string {
-  const lines = Object.entries(SUMMARIES).map(([name, summary]) => `  ${name.padEnd(10)} ${summary}`);
+  const lines = Object.entries(SUMMARIES).map(([name, summary]) => `  ${name.padEnd(13)} ${summary}`);
   return `Usage: nestjs-sql-queue <command> …
 
 ${lines.join('\n')}

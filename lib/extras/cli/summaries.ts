@@ -26,5 +26,6 @@ export const SUMMARIES = {
   metrics: 'the gauges of all queues for Prometheus, once; --listen serves them, on 127.0.0.1 unless it names a host',
   doctor: 'find settings, privileges and sessions of the database that harm the queue; changes nothing',
   migrate: 'create the tables, or update them to this release; --print only prints the statements',
+  'import-bullmq': 'move the jobs and job schedulers of a queue of BullMQ from Redis; may be repeated',
   bench: 'measure the queue on your database, in tables of its own, which it drops at the end',
 } as const;

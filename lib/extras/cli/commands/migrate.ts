@@ -11,7 +11,7 @@ export const migrate: Command = {
   options: { print: { type: 'boolean' } },
   async runUnopened(call) {
     if (call.options.flag('print')) return print(call);
-    const engine = await connect(call.target, 'run');
+    const engine = await connect(call.target);
     await engine.shutdown.close();
     const version = schemaVersion();
     call.output.result({ version }, () => `The tables have version ${version}.`);
