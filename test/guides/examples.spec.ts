@@ -40,7 +40,7 @@ describe('the examples of the README and the documentation', () => {
   let pages: Page[];
 
   beforeAll(async () => {
-    const nested = await Promise.all([pagesIn('docs'), pagesIn('docs/guides')]);
+    const nested = await Promise.all(['docs', 'docs/guides', 'docs/recipes'].map(pagesIn));
     pages = [await pageOf(join(root, 'README.md')), ...nested.flat()];
   });
 
