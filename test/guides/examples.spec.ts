@@ -6,11 +6,12 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Pages without application code: tables of contents, measurements and statements. */
+/** Pages without application code: tables of contents, words, measurements and statements. */
 const WITHOUT_EXAMPLE = [
   'docs/README.md',
   'docs/benchmarks.md',
   'docs/cli.md',
+  'docs/glossary.md',
   'docs/reliability.md',
   'docs/guides/costs.md',
   'docs/guides/other-languages.md',
