@@ -6,11 +6,12 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Pages without application code: tables of contents, measurements and statements. */
+/** Pages without application code: tables of contents, words, measurements and statements. */
 const WITHOUT_EXAMPLE = [
   'docs/README.md',
   'docs/benchmarks.md',
   'docs/cli.md',
+  'docs/glossary.md',
   'docs/reliability.md',
   'docs/guides/costs.md',
   'docs/guides/other-languages.md',
@@ -40,7 +41,7 @@ describe('the examples of the README and the documentation', () => {
   let pages: Page[];
 
   beforeAll(async () => {
-    const nested = await Promise.all([pagesIn('docs'), pagesIn('docs/guides')]);
+    const nested = await Promise.all(['docs', 'docs/guides', 'docs/recipes'].map(pagesIn));
     pages = [await pageOf(join(root, 'README.md')), ...nested.flat()];
   });
 

@@ -4,7 +4,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 // Pages of the package link so to files that only the repository has.
-const REPOSITORY = /^https:\/\/github\.com\/nestjs-sql-queue\/nestjs-sql-queue\/(?:blob|tree)\/main\//;
+const REPOSITORY =
+  /^https:\/\/(?:github\.com\/nestjs-sql-queue\/nestjs-sql-queue\/(?:blob|tree)|raw\.githubusercontent\.com\/nestjs-sql-queue\/nestjs-sql-queue)\/main\//;
 
 describe('the links of the README and the documentation', () => {
   it('lead to files and headings that exist', async () => {
@@ -24,6 +25,19 @@ describe('the links of the README and the documentation', () => {
     const broken = pages.flatMap((page) => brokenLinks(join(root, page)));
 
     expect(broken).toEqual([]);
+  });
+
+  it('show pictures in the README by absolute addresses, which npm can load', () => {
+    const pictures = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)];
+
+    expect(pictures.length).toBeGreaterThan(0);
+    expect(pictures.filter(([, address]) => !REPOSITORY.test(address!))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('is short: at most 205 lines', () => {
+    expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(206);
   });
 });
 
