@@ -1,27 +1,22 @@
-// npm run test:node-lines [-- [20.19|22|24|26 ...]]
+// npm run test:node-lines [-- [--server mysql,mariadb,sqlite] [20.19|22|24|26 ...]]
 //
 // Runs both lines of the README in a clean clone of HEAD on each supported line of Node. Only some of the tests run, on
-// SQLite and on the servers that MYSQL_URL and MARIADB_URL name. The last lines print the counts of each Node.
+// the databases of --server, else on SQLite and the servers that MYSQL_URL and MARIADB_URL name. The last lines print the
+// counts of each Node.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { fail } from './build.mjs';
 import { onStopSignal } from './stop-signal.mjs';
+import { nodeLines } from './supported.mjs';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
 const cache = join(homedir(), '.cache/nestjs-sql-queue/node');
 
-/** The oldest supported release, then the newest one of each line, each with the npm that it shipped with. */
-const lines = {
-  20.19: { node: '20.19.0', npm: '10' },
-  22: { node: '22', npm: '10' },
-  24: { node: '24', npm: '11' },
-  26: { node: '26', npm: '11' },
-};
 const START = ['start', '--', '--once'];
 const TESTS = [
   'test/nest/',
@@ -32,11 +27,10 @@ const TESTS = [
   'test/worker/leases',
 ];
 
+const { values, positionals } = parseArgs({ options: { server: { type: 'string' } }, allowPositionals: true });
+const named = ['mysql', 'mariadb'].filter((name) => process.env[`${name.toUpperCase()}_URL`]);
+const servers = values.server ?? ['sqlite', ...named].join(',');
 const platformPackage = `node-${process.platform}-${process.arch}`;
-const servers = ['sqlite', ...['mysql', 'mariadb'].filter((name) => process.env[`${name.toUpperCase()}_URL`])].join(
-  ',',
-);
-
 let child;
 onStopSignal((signal, exitCode) => {
   child?.kill(signal);
@@ -45,7 +39,7 @@ onStopSignal((signal, exitCode) => {
 
 try {
   const reports = [];
-  for (const line of readLines(process.argv.slice(2))) reports.push(await runOn(line));
+  for (const line of readLines(positionals)) reports.push(await runOn(line));
   for (const { text } of reports) console.log(text);
   process.exitCode = reports.every(({ passed }) => passed) ? 0 : 1;
 } catch (error) {
@@ -84,7 +78,7 @@ async function runOn(line) {
 async function install(line) {
   const folder = join(cache, line);
   await mkdir(folder, { recursive: true });
-  const { node, npm } = lines[line];
+  const { node, npm } = nodeLines[line];
   const packages = [`${platformPackage}@${node}`, `npm@${npm}`];
   await run('npm', ['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts', ...packages]);
   return join(folder, 'node_modules/.bin');
@@ -102,9 +96,9 @@ async function npm(bin, args, options) {
 }
 
 function readLines(args) {
-  const wanted = args.length > 0 ? args : Object.keys(lines);
-  const unknown = wanted.find((line) => !(line in lines));
+  const wanted = args.length > 0 ? args : Object.keys(nodeLines);
+  const unknown = wanted.find((line) => !(line in nodeLines));
   if (unknown !== undefined)
-    throw new Error(`Expected lines of Node out of ${Object.keys(lines).join(', ')}, got "${unknown}"`);
+    throw new Error(`Expected lines of Node out of ${Object.keys(nodeLines).join(', ')}, got "${unknown}"`);
   return wanted;
 }

@@ -14,7 +14,7 @@ export async function pack(folder) {
   return (await packWithReport(folder)).tarball;
 }
 
-/** Returns also the number of its files, and their bytes. */
+/** Returns also the folder with its content, the paths and bytes of its files, and the bytes of the tarball. */
 export async function packWithReport(folder) {
   const stage = join(folder, 'stage');
   await mkdir(stage, { recursive: true });
@@ -29,6 +29,7 @@ export async function packWithReport(folder) {
     ['pack', '--ignore-scripts', '--workspaces=false', '--json', '--pack-destination', folder],
     { cwd: stage },
   );
-  const [{ filename, entryCount, unpackedSize }] = JSON.parse(stdout);
-  return { tarball: join(folder, filename), files: entryCount, bytes: unpackedSize };
+  const [{ filename, files: packed, size, unpackedSize }] = JSON.parse(stdout);
+  const paths = packed.map(({ path }) => path);
+  return { tarball: join(folder, filename), stage, paths, bytes: unpackedSize, packedBytes: size };
 }

@@ -20,10 +20,10 @@ import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
 import { compareStatements, describeComparison, writeStatements } from './golden.mjs';
 import { provideSqliteDriver } from './sqlite-driver.mjs';
 import { onStopSignal } from './stop-signal.mjs';
+import { databases as titles } from './supported.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const LINGER_MS = 60_000;
-const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
 const { wanted, set, isGolden, vitestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
 let vitest;

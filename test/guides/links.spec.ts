@@ -15,6 +15,8 @@ describe('the links of the README and the documentation', () => {
       'ARCHITECTURE.md',
       'FIRST-CHANGE.md',
       'CHANGELOG.md',
+      'SECURITY.md',
+      'CODE_OF_CONDUCT.md',
       'bench/README.md',
     ];
     for (const folder of ['docs', 'sample']) {
