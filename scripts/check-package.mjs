@@ -18,7 +18,7 @@ const KINDS = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w/.-]+\.(c?js|c?js\.map|d\.c?ts)$/,
   /^dist\/.*\.(html|css)$/,
-  /^docs\/(guides\/)?[\w-]+\.md$/,
+  /^docs\/(guides\/|recipes\/)?[\w-]+\.md$/,
   /^prom\/[\w.-]+\.(json|yml)$/,
 ];
 
