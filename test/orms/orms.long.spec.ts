@@ -21,12 +21,15 @@ const User = new EntitySchema<{ email: string }>({
 // Only a notification after the commit makes such a worker find a job in time.
 const RARE_POLL = { poll: { min: '1h', max: '1h' } } as const;
 
+// A slow machine needs minutes for 260 packages.
+const INSTALL_TIMEOUT = 1_200_000;
+
 let written: string[];
 
 beforeAll(async () => {
   await installPackages();
   written = await writeExamples(join(root, 'docs/guides/other-orms.md'));
-});
+}, INSTALL_TIMEOUT);
 
 describe('the examples of other ORMs', () => {
   it('are all run, and compile', async () => {
