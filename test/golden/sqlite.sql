@@ -1838,14 +1838,6 @@ SELECT (
       ORDER BY priority
       LIMIT 1) AS priority_n
 ;
-SELECT (SELECT MAX(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n,(SELECT MAX(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id < ? AND id <= ?) AS first_n
-;
-SELECT (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first_n,(SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 1 AND run_at > 0  AND run_at <= ? AND run_at <= ?) AS first_n
-;
-SELECT (SELECT MIN(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n,(SELECT MIN(id) FROM sql_queue_history  WHERE queue = ? AND state = ? AND id > ? AND id <= ?) AS first_n
-;
-SELECT (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first_n,(SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ? AND runnable = 1 AND run_at > 0  AND run_at >= ? AND run_at <= ?) AS first_n
-;
 SELECT EXISTS (
       SELECT 1
       FROM sql_queue_jobs 
@@ -1921,6 +1913,18 @@ SELECT EXISTS (
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
+;
+SELECT nth, (SELECT MAX(id) FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id < ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+;
+SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+;
+SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+;
+SELECT nth, (SELECT MIN(id) FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id > ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+;
+SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+;
+SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
 
 -- admin.findIds
