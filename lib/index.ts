@@ -97,6 +97,7 @@ export type { EnabledTimes } from './job/settings/enabled.js';
 export type { SignalRecord } from './store/features/steps/step-store.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobExplanation, JobReason } from './job/explain/job-reason.js';
+export type { ProblemAction, ProblemRule, QueueProblem } from './job/problems/queue-problem.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';
 export type { JobDefaults, QueueOptions } from './job/queue-options.js';

@@ -206,6 +206,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await audit.prune(0, 10);
   await admin.counts();
   await admin.queues();
+  await admin.problemFacts({ unserved: ['q'], paused: ['q', 'other'], behind: ['q', 'other'] });
   await stats.read();
   await stats.takeLease(0);
   await stats.takeSample();
