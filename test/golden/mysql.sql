@@ -8523,6 +8523,22 @@ SELECT :now AS at
 SELECT :now AS at
 ;
 
+-- steps.list
+
+  SELECT name, state, result, until_at, signal_key, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name < ?
+  ORDER BY name DESC
+  LIMIT ?
+;
+
+  SELECT name, state, result, until_at, signal_key, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name > ?
+  ORDER BY name ASC
+  LIMIT ?
+;
+
 -- steps.pruneSteps
 
   DELETE sql_queue_signals FROM sql_queue_signals FORCE INDEX (PRIMARY)

@@ -274,6 +274,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
       await steps.startSleep(owner, 'sleep', { delayMs: 60_000 });
       await steps.waitForSignal(owner, 'wait', signals[index]!, 60_000);
       await steps.readSteps(jobId);
+      for (const order of ['oldest', 'newest'] as const) await steps.list(jobId, { order, limit: 10 });
     }
     await jobs.complete(finalBatchOf(held, { kind: 'snooze', delayMs: 60_000 }));
     for (const [index, signal] of signals.entries()) {
