@@ -86,11 +86,12 @@ export class QueueAdmin extends FlowAdmin {
 
   /**
    * The problems of queues and workers, the most urgent one first: jobs without a worker, failing or late jobs, pauses, blocked
-   * groups, claims that no worker rescues, silent workers. `docs/problems.md` has the rules, which the command `status`,
-   * the health check and the alerts share. A problem of the last seconds may be missing.
+   * groups, claims that no worker rescues, silent workers. `docs/problems.md` has the rules, which the commands `status` and
+   * `top` and the alerts share. A problem of the last seconds may be missing.
    *
-   * Reads the statistics like `stats()`, and four statements beside them; with problems about ten. It takes no locks, and
-   * its cost does not depend on the number of jobs. Considers at most 50 queues with one kind of problem.
+   * Reads the statistics like `stats()`, and four statements in one round trip beside them; with problems, two round trips
+   * more at most. It takes no locks, and its cost does not depend on the number of jobs. Considers at most 50 queues with
+   * one kind of problem.
    *
    * @example
    * ```ts
