@@ -90,7 +90,8 @@ export function boardController(
 
     #send(response: object, status: number, type: string, text: string, cache = 'no-store'): void {
       const { httpAdapter } = this.host;
-      const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': cache };
+      const end = this.board.isClosing ? { connection: 'close' } : {};
+      const headers = { ...SECURITY_HEADERS, ...end, 'content-type': type, 'cache-control': cache };
       for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
       httpAdapter.reply(response, text, status);
     }
