@@ -19,6 +19,7 @@ const WRITES = {
   reprioritise: { id: 1, priority: 1 },
   update: { id: 1, payload: 2 },
   duplicate: { id: 1 },
+  signal: { id: 1, name: 'approval' },
   'cancel-flow': { id: 1 },
   'retry-flow': { id: 1 },
   'pause-schedule': { name: 'daily' },
@@ -45,7 +46,7 @@ describe('the security of the board', () => {
     });
     await admin.resume('email', { create: true });
 
-    const paths = ['', '/app.js', '/api/queues', '/api/live'];
+    const paths = ['', '/board.js', '/api/queues', '/api/live'];
     const refused = await Promise.all(paths.map((path) => fetch(url + path).then(({ status }) => status)));
 
     expect(refused).toEqual([403, 403, 403, 403]);
