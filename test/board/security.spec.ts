@@ -58,6 +58,18 @@ describe('the security of the board', () => {
     });
   });
 
+  it('lets browsers keep the script of a version of the page, and no answer', async () => {
+    const { url } = await startBoard();
+    const html = await (await fetch(url)).text();
+    const script = /src="(.*?)"/.exec(html)![1]!;
+    const cacheOf = async (path: string) => (await fetch(new URL(path, url))).headers.get('cache-control');
+
+    expect(await cacheOf(script)).toBe('private, max-age=31536000, immutable');
+    expect(await cacheOf(script.replace(/v=\w+/, 'v=other'))).toBe('no-cache');
+    expect(await cacheOf(`${url}/api/rights`)).toBe('no-store');
+    expect(await cacheOf(url)).toBe('no-store');
+  });
+
   it('asks `can` about every verb with the queue that it changes', async () => {
     const asked: [BoardVerb, string | undefined][] = [];
     const { write, read, producer, schedules } = await startBoard({

@@ -1,3 +1,5 @@
+import type { Line } from '../answers.js';
+
 interface Props {
   /** One value for each minute, oldest first. */
   readonly completed?: readonly number[] | undefined;
@@ -64,4 +66,10 @@ function Bars({ values, width, height, top, most }: BarsProps) {
     return `M${(index * step).toFixed(1)} ${height}v${(-tall).toFixed(1)}h${Math.max(1, step - 0.6).toFixed(1)}V${height}z`;
   });
   return <path class="spark-bad" d={bars.join('')} />;
+}
+
+/** The last hour of a queue. The present minute has just begun, and would look like a fall. */
+export function LastHour({ line, label, ...size }: { line: Line; label: string; width?: number; height?: number }) {
+  const whole = (values: readonly number[]) => values.slice(0, -1);
+  return <Sparkline completed={whole(line.completed)} failed={whole(line.failed)} label={label} {...size} />;
 }

@@ -88,10 +88,10 @@ function NodeBox({ node, place }: { node: DrawnNode; place: Point }) {
           <Icon name={iconOf(state)} />
         </svg>
         <text x="35" y="21" class="gname">
-          {cut(title, 17)}
+          {cut(title, 16)}
         </text>
         <text x="14" y="40" class="gqueue">
-          {cut(note, 23)}
+          {cut(note, 22)}
         </text>
       </g>
     </a>

@@ -21,7 +21,7 @@ export interface Layout {
   readonly edges: readonly Edge[];
 }
 
-export const NODE = { width: 160, height: 52 };
+export const NODE = { width: 176, height: 52 };
 
 /** Each node stands after those that it needs: from left to right or, on a phone, from top to bottom. */
 export function layoutOf(nodes: readonly DrawnNode[], isVertical: boolean): Layout {

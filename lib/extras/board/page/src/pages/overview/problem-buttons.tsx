@@ -91,7 +91,7 @@ function Replay({ queue }: { queue: string }) {
     <BulkButton
       verbs={rightsFor(queue).verbs}
       verb="retry"
-      text="Replay the dead"
+      text="Replay"
       label={`Replay the dead jobs of ${queue}`}
       selection={() => ({ filter: { queue, state: 'dead' } })}
     />

@@ -1,5 +1,5 @@
 import type { Problem } from '../../answers.js';
-import { Sparkline } from '../../charts/sparkline.js';
+import { LastHour } from '../../charts/sparkline.js';
 import { clock, duration, sum } from '../../format.js';
 import { now } from '../../live/clock.js';
 import { lines } from '../../live/live.js';
@@ -57,7 +57,7 @@ function Course({ queue }: { queue: string | null }) {
   if (!line || sum(line.completed) + sum(line.failed) === 0)
     return <span class="spark-none">{queue === null ? '' : 'no attempts in the last hour'}</span>;
   const label = `${queue} in the last hour`;
-  return <Sparkline completed={line.completed} failed={line.failed} width={240} height={34} label={label} />;
+  return <LastHour line={line} width={240} height={34} label={label} />;
 }
 
 /** The problems after the first ones. */

@@ -1,5 +1,5 @@
 import type { Line, Queue } from '../../answers.js';
-import { Sparkline } from '../../charts/sparkline.js';
+import { LastHour } from '../../charts/sparkline.js';
 import { compact, countOf, duration, number, percent, sum } from '../../format.js';
 import { lines, problems, queues } from '../../live/live.js';
 import { href } from '../../live/route.js';
@@ -51,7 +51,7 @@ export const QUEUE_COLUMNS: readonly Column<Queue>[] = [
         </a>
       ),
   },
-  { title: 'Last hour', class: 'spark-cell', isUnlabelled: true, cell: (row) => <LastHour row={row} /> },
+  { title: 'Last hour', class: 'spark-cell', isUnlabelled: true, cell: (row) => <Course row={row} /> },
   { title: 'Scheduled', isNumber: true, class: 'c-scheduled', cell: (row) => <Scheduled row={row} /> },
   actionsColumn((row) => (
     <ActionButton verbs={row.verbs} action={queueToggle(row)} icon={row.paused ? 'play' : 'paused'} isIcon />
@@ -116,11 +116,11 @@ function rateText(rate: number) {
   return rate < 10 ? rate.toFixed(1) : compact(rate);
 }
 
-function LastHour({ row }: { row: Queue }) {
+function Course({ row }: { row: Queue }) {
   const line = lineOf(row);
   if (!line) return null;
   const label = `${row.queue}: ${number(sum(line.completed))} completed, ${number(sum(line.failed))} failed in the last hour`;
-  return <Sparkline completed={line.completed} failed={line.failed} label={label} />;
+  return <LastHour line={line} label={label} />;
 }
 
 function Scheduled({ row: { queue, scheduled, nextDueInMs } }: { row: Queue }) {
