@@ -113,15 +113,7 @@ export async function seedHistory(sql, now) {
       const completed = Math.round(base * wave);
       const failed = Math.round(base * failedShare(queue, ago));
       const spread = (start) => JSON.stringify(histogram(start, completed + failed));
-      const values = [
-        queue,
-        minute - ago * 60_000,
-        completed,
-        failed,
-        0,
-        spread(8 + Math.round(3 * wave)),
-        spread(12),
-      ];
+      const values = [queue, minute - ago * 60_000, completed, failed, 0, spread(8 + Math.round(3 * wave)), spread(12)];
       await sql(statement, values);
     }
 }
