@@ -27,6 +27,14 @@ export const isLoaded = computed(() => updatedAt.value > 0);
 export const isStale = computed(() => connection.value === 'lost' || connection.value === 'outage');
 export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
 
+/** The most urgent problem of each queue, in their order. */
+export const problemByQueue = computed(() => {
+  const first = new Map<string, Problem>();
+  for (const one of problems.value ?? []) if (one.queue !== null && !first.has(one.queue)) first.set(one.queue, one);
+  return first;
+});
+export const mostWaiting = computed(() => Math.max(1, ...queues.value.map(({ waiting }) => waiting.value)));
+
 let readAt = { problems: 0, slow: 0 };
 let lastAction = -1;
 

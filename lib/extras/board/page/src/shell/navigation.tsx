@@ -1,4 +1,4 @@
-import { errors, problems } from '../live/live.js';
+import { errors, problemByQueue } from '../live/live.js';
 import { rightsFor } from '../live/rights.js';
 import { href, route } from '../live/route.js';
 import { Icon } from '../parts/icons.js';
@@ -81,20 +81,17 @@ function Entry({ page, size = 16 }: { page: string; size?: number }) {
 }
 
 function QueuesWithProblems() {
-  const byQueue = new Map((problems.value ?? []).toReversed().flatMap((one) => (one.queue ? [[one.queue, one]] : [])));
-  if (byQueue.size === 0) return null;
+  const first = [...problemByQueue.value.values()].slice(0, MAX_PROBLEMS);
+  if (first.length === 0) return null;
   return (
     <nav class="side-queues" aria-label="Queues with problems">
       <h2>Queues with problems</h2>
-      {[...byQueue.values()]
-        .reverse()
-        .slice(0, MAX_PROBLEMS)
-        .map(({ queue, severity }) => (
-          <a key={queue} href={href('queue', { queue })} class={`s-${severity}`}>
-            <Icon name={severity} size={13} />
-            <span>{queue}</span>
-          </a>
-        ))}
+      {first.map(({ queue, severity }) => (
+        <a key={queue} href={href('queue', { queue })} class={`s-${severity}`}>
+          <Icon name={severity} size={13} />
+          <span>{queue}</span>
+        </a>
+      ))}
     </nav>
   );
 }

@@ -1,13 +1,13 @@
 import type { Line, Queue } from '../../answers.js';
 import { LastHour } from '../../charts/sparkline.js';
 import { compact, countOf, duration, number, percent, sum } from '../../format.js';
-import { lines, problems, queues } from '../../live/live.js';
+import { lines, mostWaiting, problemByQueue } from '../../live/live.js';
 import { href } from '../../live/route.js';
 import { ActionButton } from '../../parts/action.js';
 import { Gauge } from '../../parts/gauge.js';
 import type { IconName } from '../../parts/icons.js';
 import { QueueLink } from '../../parts/links.js';
-import { problemsOf, wordOf } from '../../parts/problem-text.js';
+import { wordOf } from '../../parts/problem-text.js';
 import { State } from '../../parts/state.js';
 import { actionsColumn, type Column } from '../../parts/table.js';
 import { queueToggle } from '../../parts/toggle.js';
@@ -64,7 +64,7 @@ function QueueState({ row }: { row: Queue }) {
 }
 
 function stateOf(row: Queue): readonly [IconName, string] {
-  const problem = problemsOf(problems.value, row.queue)[0];
+  const problem = problemByQueue.value.get(row.queue);
   // The pause is newer than the sample of the problems.
   if (row.paused) return ['paused', 'paused'];
   if (problem && problem.rule !== 'paused') return [problem.severity, wordOf(problem)];
@@ -73,8 +73,7 @@ function stateOf(row: Queue): readonly [IconName, string] {
 }
 
 function Waiting({ row: { queue, waiting } }: { row: Queue }) {
-  const most = Math.max(1, ...queues.value.map((one) => one.waiting.value));
-  const width = (Math.sqrt(waiting.value) / Math.sqrt(most)) * 100;
+  const width = Math.sqrt(waiting.value / mostWaiting.value) * 100;
   return (
     <a href={href('jobs', { queue, state: 'waiting' })} class="bar-cell">
       <span class="mini">

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Queue } from '../../answers.js';
 import { number } from '../../format.js';
-import { isLoaded, lines, problems, queues } from '../../live/live.js';
+import { isLoaded, lines, problemByQueue, queues } from '../../live/live.js';
 import { go, replaceParams } from '../../live/route.js';
 import { ActionButton, type Action } from '../../parts/action.js';
 import { Icon } from '../../parts/icons.js';
 import { Card, Empty, Segments, Skeleton } from '../../parts/layout.js';
 import { Menu } from '../../parts/menu.js';
-import { problemsOf } from '../../parts/problem-text.js';
 import { useRows } from '../../parts/rows.js';
 import { Table } from '../../parts/table.js';
 import type { PageProps } from '../../shell/pages.js';
@@ -101,8 +100,9 @@ export function QueueTable({ params }: PageProps) {
 function comparing(order: Order): (a: Queue, b: Queue) => number {
   const rate = ({ queue }: Queue) => perMinute(lines.value.get(queue));
   const byName = (a: Queue, b: Queue) => (a.queue < b.queue ? -1 : 1);
-  const rank = new Map((problems.value ?? []).toReversed().map(({ queue }, index) => [queue, index + 1]));
-  const urgency = ({ queue }: Queue) => (problemsOf(problems.value, queue).length > 0 ? rank.get(queue)! : 0);
+  const urgent = [...problemByQueue.value.keys()].reverse();
+  const rank = new Map(urgent.map((queue, index) => [queue, index + 1]));
+  const urgency = ({ queue }: Queue) => rank.get(queue) ?? 0;
   const orders: Readonly<Record<Order, (a: Queue, b: Queue) => number>> = {
     name: byName,
     waiting: (a, b) => b.waiting.value - a.waiting.value || byName(a, b),
