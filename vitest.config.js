@@ -1,9 +1,11 @@
 // scripts/test.mjs starts Vitest and provides the database servers. Without it, Vitest runs all suites on SQLite only.
+// The board serves its page beside its source, so that is built first.
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { ENTRY_POINTS } from './scripts/bundle/entry-points.mjs';
+import { providePage } from './scripts/bundle/page.mjs';
 import LongestFirst from './scripts/longest-first.mjs';
 
 // `npm test` runs the short tests, `npm test -- --long` the long ones, those of Nest 11 and those of further lines of
@@ -17,6 +19,8 @@ const timeout = 300_000;
 // The third line of the SDK of OpenTelemetry needs Node 22.15.
 const [major, minor] = process.versions.node.split('.').map(Number);
 const hasOtel3 = major > 22 || (major === 22 && minor >= 15);
+
+await providePage();
 
 const own = Object.entries(ENTRY_POINTS).map(([name, file]) => ({
   find: new RegExp(`^nestjs-sql-queue${name === 'index' ? '' : `/${name}`}$`),

@@ -1,13 +1,13 @@
 // npm run build: compiles lib, and joins the modules of each entry point. `node scripts/build.mjs DIR` builds into DIR
 // instead of dist.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleCode, bundlePage, bundleTypes } from './bundle/bundle.mjs';
-import { PAGE } from './bundle/entry-points.mjs';
+import { bundleCode, bundleTypes } from './bundle/bundle.mjs';
+import { bundlePage } from './bundle/page.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');
@@ -24,7 +24,7 @@ export async function build(dist = join(root, 'dist')) {
       compileTypes(join(compiled, 'types'))
         .then(() => bundleTypes(join(compiled, 'types')))
         .then((files) => write(dist, files)),
-      buildPage(join(dist, basename(PAGE.folder))),
+      bundlePage().then((files) => write(join(dist, 'page'), files)),
     ]);
   } finally {
     await rm(compiled, { recursive: true, force: true });
@@ -38,13 +38,6 @@ export function compileCode(folder) {
 
 function compileTypes(folder) {
   return tsc('-p', 'tsconfig.build.json', '--outDir', folder, '--declaration', '--emitDeclarationOnly');
-}
-
-async function buildPage(folder) {
-  await write(folder, await bundlePage(lib));
-  // Browsers load the others as they are.
-  const isShipped = (file) => !/\.(js|json)$/.test(file);
-  await cp(join(lib, PAGE.folder), folder, { recursive: true, filter: isShipped });
 }
 
 async function write(folder, files) {

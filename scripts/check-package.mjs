@@ -17,7 +17,7 @@ const MAX_PACKED_BYTES = 1_200_000;
 const KINDS = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w/.-]+\.(c?js|c?js\.map|d\.c?ts)$/,
-  /^dist\/.*\.(html|css)$/,
+  /^dist\/page\/(board\.(html|css)|LICENSES\.txt)$/,
   /^docs\/(guides\/|recipes\/)?[\w-]+\.md$/,
   /^prom\/[\w.-]+\.(json|yml)$/,
 ];

@@ -103,16 +103,16 @@ export class QueueAdmin extends FlowAdmin {
   }
 
   /**
-   * The attempts of the queue that ended within a time, and percentiles of their wait and run times. Every process saves the
-   * attempts that ended in it every ten seconds; a process that is killed loses those. Minutes are kept for a day, hours for
-   * 30 days, days for a year, in UTC.
+   * The attempts of the queue, or of several queues together, that ended within a time, and percentiles of their wait and run
+   * times, with one statement per queue. Every process saves the attempts that ended in it every ten seconds; a process that
+   * is killed loses those. Minutes are kept for a day, hours for 30 days, days for a year, in UTC.
    *
    * @example
    * ```ts
    * const points = await admin.history('email.send', { from: new Date(Date.now() - 3_600_000), step: 'minute' });
    * ```
    */
-  history(queue: string, range: HistoryOptions = {}): Promise<MetricsPoint[]> {
+  history(queue: string | readonly string[], range: HistoryOptions = {}): Promise<MetricsPoint[]> {
     return readHistory(this.#parts.metrics, queue, range);
   }
 

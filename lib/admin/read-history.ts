@@ -61,13 +61,17 @@ const HISTORY_OPTIONS = {
 
 export async function readHistory(
   store: Pick<MetricsStore, 'read'>,
-  queue: string,
+  which: string | readonly string[],
   given: HistoryOptions,
 ): Promise<MetricsPoint[]> {
-  checkQueueName(queue);
+  const queues = [which].flat();
+  for (const queue of queues) checkQueueName(queue);
   const { from, to, step = 'minute' } = checkRange(given);
   const stepMs = METRICS_STEPS[step];
-  const rows = await store.read(queue, { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs });
+  const rows: MetricsRow[] = [];
+  // One after the other, because the connections belong to the application.
+  for (const queue of queues)
+    rows.push(...(await store.read(queue, { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs })));
   // A row of a longer step stays as it is.
   const stepOf = (row: MetricsRow) =>
     (['minute', 'hour', 'day'] as const).find(isAtLeast(Math.max(stepMs, row.stepMs)))!;

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { findChromium } from '../browser/chromium.mjs';
@@ -13,7 +14,7 @@ import { onStopSignal } from '../stop-signal.mjs';
 import { HANDLERS, OPTIONS, seed, seedHistory } from './seed.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
-const WIDTH = 1160;
+const VIEWPORT = { width: 1360, height: 850 };
 
 const folder = await mkdtemp(join(tmpdir(), 'sql-queue-board-'));
 await build();
@@ -52,31 +53,35 @@ async function start(database) {
     consumer: get(QueueConsumer),
     schedules: get(QueueSchedules),
   };
-  const { flow } = await seed({ ...parts, runner });
+  const { flow, order } = await seed({ ...parts, runner });
   const source = await new DataSource(connection).initialize();
   await seedHistory((text, values) => source.query(text, values), Date.now());
   await source.destroy();
-  const [dead] = (await parts.admin.find({ queue: 'email.send', state: 'dead' }, { limit: 1 })).jobs;
-  return { app, url: `${await app.getUrl()}/ops/queues`, flow, dead };
+  // The worker saves its attempts every ten seconds. The verdict needs them.
+  while (!(await parts.admin.problems()).some(({ rule }) => rule === 'failing')) await sleep(500);
+  const [dead] = (await parts.admin.find({ queue: 'crm.push', state: 'dead' }, { limit: 1 })).jobs;
+  return { app, url: `${await app.getUrl()}/ops/queues`, flow, order, dead };
 }
 
-async function draw({ url, flow, dead }) {
+async function draw({ url, flow, order, dead }) {
   const pictures = join(root, 'docs/board');
   await mkdir(pictures, { recursive: true });
   const browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox'] });
   const views = {
-    queues: '',
-    queue: 'queue?queue=email.send',
+    overview: '',
+    queue: 'queue?queue=crm.push',
     job: `job?id=${dead.id}`,
-    dead: 'dead?queue=email.send',
+    steps: `job?id=${order}`,
+    errors: 'errors',
     flow: `flow?id=${flow}`,
   };
   try {
-    const page = await browser.newPage({ viewport: { width: WIDTH, height: 760 }, colorScheme: 'light' });
+    const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'light', reducedMotion: 'reduce' });
     for (const [name, hash] of Object.entries(views)) {
       await page.goto(`${url}#/${hash}`);
-      await page.locator('main .page').getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
-      if (name === 'queues') await page.locator('.sparkline').first().waitFor();
+      await page.locator(`main[data-view="#/${hash}"] h1`).waitFor();
+      await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+      if (name === 'overview') await page.locator('.queue-grid .spark').first().waitFor();
       await page.screenshot({ path: join(pictures, `${name}.png`) });
       console.log(`docs/board/${name}.png`);
     }

@@ -1,4 +1,4 @@
-// Realistic data of a small shop, for pictures and demonstrations of the board.
+// Realistic data of a small shop, for pictures and demonstrations of the board: its CRM fails, and a queue is paused.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -30,20 +30,41 @@ export const HANDLERS = {
     await sleep(LONG_MS, undefined, { signal: job.signal });
   },
   'order.charge': async () => ({ paid: true }),
+  'crm.push': async (job) => {
+    job.log(`push contact ${job.payload.contact}`);
+    const isRefused = job.payload.contact < 24;
+    if (isRefused)
+      throw Object.assign(new Error('503 Service Unavailable: upstream connect error'), { code: 'HTTP_503' });
+    await sleep(LONG_MS, undefined, { signal: job.signal });
+  },
+  'order.process': async (job) => {
+    await job.step('charge', async () => ({ charge: 'ch_4711', amount: 4_200 }));
+    await job.waitFor('approval', { key: 'order:4711', timeout: '7d' });
+  },
 };
 
 /** Enqueues the jobs. The worker must run, and has run some of them when this resolves. */
 export async function seed({ producer, admin, consumer, schedules, runner }) {
-  await admin.pause('crm.push');
   await producer.enqueueMany('email.send', range(60).map(email));
+  await producer.enqueueMany(
+    'crm.push',
+    range(24).map((n) => ({ payload: { contact: n }, options: { name: 'contact.upsert', key: `contact:${n}` } })),
+  );
   await runner.whenIdle();
+  const { id: order } = await producer.enqueue('order.process', { order: 4711, lines: [{ sku: 'A-17', count: 2 }] });
+  await runner.whenIdle();
+  await admin.pause('invoice.render', { create: true });
+  await producer.enqueueMany(
+    'invoice.render',
+    range(40).map((n) => ({ payload: { invoice: n } })),
+  );
   await producer.enqueueMany(
     'report.build',
     range(24).map((n) => ({ payload: { month: '2026-10', n }, options: { group: TENANTS[n % TENANTS.length] } })),
   );
   await producer.enqueueMany(
     'crm.push',
-    range(180).map((n) => ({ payload: { contact: n } })),
+    range(180).map((n) => ({ payload: { contact: 100 + n } })),
   );
   await producer.enqueueMany(
     'email.send',
@@ -51,7 +72,7 @@ export async function seed({ producer, admin, consumer, schedules, runner }) {
   );
   await producer.enqueueMany(
     'photo.review',
-    range(5).map((n) => ({ payload: { photo: `photo-${n}.jpg` } })),
+    range(2).map((n) => ({ payload: { photo: `photo-${n}.jpg` } })),
   );
   await consumer.claim('photo.review', { owner: 'ann', lease: '1h' });
   const [second] = await consumer.claim('photo.review', { owner: 'bob', lease: '30m' });
@@ -68,7 +89,7 @@ export async function seed({ producer, admin, consumer, schedules, runner }) {
     const invoice = flow.add('crm.push', { step: 'invoice' }, { after: charge });
     flow.add('crm.push', { step: 'ship' }, { after: [pick, invoice] });
   });
-  return { flow: flow.id };
+  return { flow: flow.id, order };
 }
 
 /**
@@ -87,22 +108,20 @@ export async function seedHistory(sql, now) {
     'crm.push': 90,
     'order.charge': 60,
   }))
-    for (const ago of range(59)) {
+    for (const ago of range(60)) {
       const wave = 1 + 0.5 * Math.sin(ago / 7) + 0.15 * Math.sin(ago * 2.3);
       const completed = Math.round(base * wave);
-      const failed = Math.round(base * (ago > 18 && ago < 25 ? 0.25 : 0.02));
+      const failed = Math.round(base * failedShare(queue, ago));
       const spread = (start) => JSON.stringify(histogram(start, completed + failed));
-      const values = [
-        queue,
-        minute - (ago + 1) * 60_000,
-        completed,
-        failed,
-        0,
-        spread(8 + Math.round(3 * wave)),
-        spread(12),
-      ];
+      const values = [queue, minute - ago * 60_000, completed, failed, 0, spread(8 + Math.round(3 * wave)), spread(12)];
       await sql(statement, values);
     }
+}
+
+/** The CRM has failed for 38 minutes, ever more often. */
+function failedShare(queue, ago) {
+  if (queue === 'crm.push') return ago < 38 ? 0.35 + (38 - ago) * 0.008 : 0.01;
+  return ago > 18 && ago < 25 ? 0.05 : 0.01;
 }
 
 function email(n) {

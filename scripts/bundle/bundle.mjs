@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { COMMAND_LINE, ENTRY_POINTS, PAGE, PARTS, THREADS } from './entry-points.mjs';
+import { COMMAND_LINE, ENTRY_POINTS, PARTS, THREADS } from './entry-points.mjs';
 import { thinSourceMap } from './source-map.mjs';
 
 const ESM = { format: 'es', minifyInternalExports: false, hoistTransitiveImports: false, ...namesWith('js') };
@@ -50,12 +50,6 @@ export function bundleTypes(compiled) {
   const at = (source) => join(compiled, source.replace(/\.ts$/, '.d.ts'));
   const outputs = ['d.ts', 'd.cts'].map((extension) => ({ ...ESM, ...namesWith(extension) }));
   return bundle(ENTRY_POINTS, { at, plugins: [dts()], parts: { types: ENTRY_POINTS.index }, outputs });
-}
-
-/** Returns the script of the page by name. Browsers load one file instead of dozens. */
-export function bundlePage(lib) {
-  const at = (file) => join(lib, PAGE.folder, file);
-  return bundle({ page: PAGE.script }, { at, outputs: [{ ...ESM, entryFileNames: PAGE.script }] });
 }
 
 /**

@@ -21,6 +21,3 @@ export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-progra
  * command line prints its help with `base` alone, and runs its commands without `queue`, which needs Nest.
  */
 export const PARTS = { base: COMMAND_LINE.cli, engine: 'extras/cli/commands.ts', queue: ENTRY_POINTS.index };
-
-/** The folder of the page that browsers load, and its script. */
-export const PAGE = { folder: 'extras/board/page', script: 'app.js' };

@@ -37,7 +37,8 @@ describe('the board, with hostile content and hostile sites,', () => {
     const texts: string[] = [];
     for (const hash of hashes) {
       await window.go(hash);
-      for (const summary of await window.page.locator('summary').all()) await summary.click();
+      for (const closed of await window.page.locator('main [aria-expanded=false]:not([role])').all())
+        await closed.click();
       texts.push(await window.page.locator('body').innerText());
       expect(await window.page.locator('main img, main script, header img').count()).toBe(0);
     }
@@ -56,7 +57,7 @@ describe('the board, with hostile content and hostile sites,', () => {
     const window = await BoardWindow.open(browser, app.url, `job?id=${id}`);
 
     const text = await window.page.locator('main').innerText();
-    await window.button('Payload …').click();
+    await window.pressMore('Payload …');
     const edited = await window.page.locator('textarea').inputValue();
     await window.close();
 

@@ -1,6 +1,6 @@
-import type { Server } from 'node:http';
+import { Agent, get, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { PATH, startBoard, type BoardApp } from './support/board-app.js';
 
 // Some events with these queues are more than the sockets of both ends hold.
@@ -20,7 +20,34 @@ describe.each(['express', 'fastify'] as const)('the live stream of the board, on
     expect(socket.writableLength).toBe(0);
     expect((await app.read('rights')).status).toBe(200);
   });
+
+  it('lets the application close while a page goes on with its requests', async () => {
+    const app = await startBoard({ adapter });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const answers: string[] = [];
+    const closed = new AbortController();
+    const page = (async () => {
+      while (!closed.signal.aborted) answers.push(await outcomeOf(`${app.url}/api/rights`, agent));
+    })();
+
+    await vi.waitUntil(() => answers.includes('200'));
+    await app.close();
+    closed.abort();
+    await page;
+    agent.destroy();
+
+    expect(answers).toContain('200');
+  });
 });
+
+/** The status of the answer, or the code of the error. */
+function outcomeOf(url: string, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    get(url, { agent }, (response) => {
+      response.resume().once('end', () => resolve(String(response.statusCode)));
+    }).once('error', ({ message }) => resolve(message));
+  });
+}
 
 /** Opens the stream, of which the browser reads nothing yet. */
 function openStream({ url }: BoardApp): Socket {

@@ -19,6 +19,7 @@ const WRITES = {
   reprioritise: { id: 1, priority: 1 },
   update: { id: 1, payload: 2 },
   duplicate: { id: 1 },
+  signal: { id: 1, name: 'approval' },
   'cancel-flow': { id: 1 },
   'retry-flow': { id: 1 },
   'pause-schedule': { name: 'daily' },
@@ -45,7 +46,7 @@ describe('the security of the board', () => {
     });
     await admin.resume('email', { create: true });
 
-    const paths = ['', '/app.js', '/api/queues', '/api/live'];
+    const paths = ['', '/board.js', '/api/queues', '/api/live'];
     const refused = await Promise.all(paths.map((path) => fetch(url + path).then(({ status }) => status)));
 
     expect(refused).toEqual([403, 403, 403, 403]);
@@ -55,6 +56,18 @@ describe('the security of the board', () => {
       status: 200,
       body: { queues: [{ paused: true }] },
     });
+  });
+
+  it('lets browsers keep the script of a version of the page, and no answer', async () => {
+    const { url } = await startBoard();
+    const html = await (await fetch(url)).text();
+    const script = /src="(.*?)"/.exec(html)![1]!;
+    const cacheOf = async (path: string) => (await fetch(new URL(path, url))).headers.get('cache-control');
+
+    expect(await cacheOf(script)).toBe('private, max-age=31536000, immutable');
+    expect(await cacheOf(script.replace(/v=\w+/, 'v=other'))).toBe('no-cache');
+    expect(await cacheOf(`${url}/api/rights`)).toBe('no-store');
+    expect(await cacheOf(url)).toBe('no-store');
   });
 
   it('asks `can` about every verb with the queue that it changes', async () => {

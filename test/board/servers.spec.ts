@@ -21,11 +21,23 @@ describeServers('the requests of the board', (server) => {
     const flow = await producer.flow((flow) => flow.add('ship', 1, { after: flow.add('pick', 1) }));
 
     const reads = [
-      ...['rights?queue=email', 'queues', 'throughput', 'queue?queue=email', 'history?queue=email&step=hour', 'jobs'],
+      ...[
+        'rights?queue=email',
+        'queues',
+        'throughput',
+        'queue?queue=email',
+        'history?queue=email&step=hour',
+        'history',
+        'problems',
+        'errors',
+        'jobs',
+      ],
       ...[
         'jobs?queue=email&state=dead&header=tenant:acme&order=newest',
         `job?id=${id}`,
         `logs?id=${id}`,
+        `steps?id=${id}`,
+        `explain?id=${later}`,
         'groups?queue=sync',
       ],
       ...['dead?queue=email', 'people?owner=ann', 'people?queue=review', 'people?queue=review&stage=a', 'schedules'],
@@ -46,6 +58,7 @@ describeServers('the requests of the board', (server) => {
       ['reschedule', { id: later, delay: '2h' }],
       ['promote', { ids: [later] }],
       ['duplicate', { id: later }],
+      ['duplicate', { id: later, payload: { copy: true } }],
       ['cancel', { filter: { queue: 'email', state: 'waiting' } }],
       ['remove', { filter: { queue: 'email', state: 'cancelled' } }],
       ['release', { id: assigned }],

@@ -17,6 +17,9 @@ const SETTINGS = [
   'tsconfig.build.json',
 ];
 
+// The page that the tests of the board serve.
+const BUILT = /extras\/board\/page\/board\./;
+
 /** Installs the published form of the library into the folder. All test files share one build. */
 export async function installLibrary(folder: string): Promise<void> {
   const built = await cached('build', await sources(), async (dist) => {
@@ -31,7 +34,7 @@ async function sources(): Promise<Map<string, string>> {
   const names = await readdir(join(root, 'lib'), { recursive: true });
   const files = [
     ...SETTINGS,
-    ...names.filter((name) => /\.(ts|js|css|html)$/.test(name)).map((name) => `lib/${name}`),
+    ...names.filter((name) => /\.(tsx?|css|html)$/.test(name) && !BUILT.test(name)).map((name) => `lib/${name}`),
   ].sort();
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
   return new Map(files.map((file, index) => [file, texts[index]!]));

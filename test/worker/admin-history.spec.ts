@@ -60,6 +60,25 @@ describeEngines('admin.history', (setup) => {
     expect(await admin.history('other')).toEqual([]);
   });
 
+  it('adds up the attempts of several queues, whose percentiles are those of all attempts', async () => {
+    const world = await setup();
+    const { producer, events, close } = await world.start({
+      handlers: { fast: () => {}, slow: () => setTimeout(300), other: () => {} },
+    });
+    for (const queue of ['fast', 'slow', 'other']) {
+      await producer.enqueue(queue, 0);
+      await events.until('completed', { queue });
+    }
+    await close();
+
+    const { admin } = await world.start({ autoStart: false });
+    const points = await admin.history(['fast', 'slow'], { step: 'day' });
+
+    expect(sumsOf(points)).toMatchObject({ completed: 2, failed: 0 });
+    expect(points.at(-1)!.runMs!.p99).toBeGreaterThanOrEqual(240);
+    await expect(admin.history(['fast', ''])).rejects.toThrow(InvalidOptionsError);
+  });
+
   it('has wait times since jobs became due', async () => {
     const world = await setup();
     const { producer, runner, events, close } = await world.start({

@@ -1,18 +1,28 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { QueueConsumer } from '../../consumer/queue-consumer.js';
+import type { QueueProducer } from '../../producer/queue-producer.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import type { BoardAccess } from './board-access.js';
 import type { BoardInput } from './input.js';
 import type { Redactor } from '../dashboard/redactor.js';
+import type { ErrorGroups } from './error-groups.js';
+import type { SharedHistory } from './shared-history.js';
+import type { SharedRead } from './shared-read.js';
+import type { QueueProblem } from '../../job/problems/queue-problem.js';
 import type { Throughput } from './throughput.js';
 
 /** What the reads and writes of the board work with. */
 export interface BoardParts {
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
+  readonly producer: Pick<QueueProducer, 'signal'>;
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly throughput: Throughput;
+  /** For all viewers, as the three below. */
+  readonly problems: SharedRead<QueueProblem[]>;
+  readonly errors: ErrorGroups;
+  readonly history: SharedHistory;
 }
 
 /** One request that the guards have let in. */

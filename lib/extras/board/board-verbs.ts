@@ -16,6 +16,7 @@ export const WRITE_VERBS = [
   'reprioritise',
   'update',
   'duplicate',
+  'signal',
   'cancel-flow',
   'retry-flow',
   'pause-schedule',

@@ -55,8 +55,12 @@ export function boardController(
     @Get(':file')
     file(@Req() request: object, @Res() response: object): void {
       const name = paramOf(request, 'file');
-      const file = pageFiles().get(name);
-      if (file) this.#send(response, 200, file.type, file.text, 'no-cache');
+      const { byName, version } = pageFiles();
+      const file = byName.get(name);
+      const { query } = request as { query?: { v?: unknown } };
+      // The guards decide about the page, and its script has no secret.
+      const cache = query?.v === version ? 'private, max-age=31536000, immutable' : 'no-cache';
+      if (file) this.#send(response, 200, file.type, file.text, cache);
       else this.#json(response, 404, { code: 'NOT_FOUND', message: 'The board has no such file.' });
     }
 
@@ -90,7 +94,8 @@ export function boardController(
 
     #send(response: object, status: number, type: string, text: string, cache = 'no-store'): void {
       const { httpAdapter } = this.host;
-      const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': cache };
+      const end = this.board.isClosing ? { connection: 'close' } : {};
+      const headers = { ...SECURITY_HEADERS, ...end, 'content-type': type, 'cache-control': cache };
       for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
       httpAdapter.reply(response, text, status);
     }

@@ -4,7 +4,8 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { QueueConsumer } from '../../consumer/queue-consumer.js';
 import { defined } from '../../job/option-schema.js';
 import { findProvider } from '../../nest/find-provider.js';
-import { getAdminToken, getConsumerToken, getSchedulesToken } from '../../nest/tokens.js';
+import { getAdminToken, getConsumerToken, getProducerToken, getSchedulesToken } from '../../nest/tokens.js';
+import type { QueueProducer } from '../../producer/queue-producer.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import { Board } from './board.js';
 import { boardController } from './board.controller.js';
@@ -71,6 +72,7 @@ function findParts(moduleRef: ModuleRef, instance: string | undefined) {
   return {
     admin: find<QueueAdmin>(getAdminToken(instance)),
     consumer: find<QueueConsumer>(getConsumerToken(instance)),
+    producer: find<QueueProducer>(getProducerToken(instance)),
     schedules: find<QueueSchedules>(getSchedulesToken(instance)),
   };
 }

@@ -6,9 +6,12 @@ import { knownError, Refusal } from '../dashboard/error-status.js';
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
+import { ErrorGroups } from './error-groups.js';
 import { LiveStats } from './live-stats.js';
 import { READS } from './reads.js';
 import { Redactor } from '../dashboard/redactor.js';
+import { SharedHistory } from './shared-history.js';
+import { SharedRead } from './shared-read.js';
 import { checkOrigin } from './request-origin.js';
 import { Throughput } from './throughput.js';
 import { WRITES } from './writes.js';
@@ -25,22 +28,36 @@ export class Board implements OnModuleInit, OnModuleDestroy {
   readonly #logger = new Logger('SqlQueueBoard');
   #parts!: BoardParts;
   live!: LiveStats;
+  #isClosing = false;
 
   /** @param findParts called when all providers exist */
   constructor(
-    private readonly findParts: () => Pick<BoardParts, 'admin' | 'consumer' | 'schedules'>,
+    private readonly findParts: () => Pick<BoardParts, 'admin' | 'consumer' | 'producer' | 'schedules'>,
     private readonly options: ResolvedBoardOptions,
   ) {}
 
   onModuleInit(): void {
     const parts = this.findParts();
     const redactor = new Redactor(this.options.redact);
-    this.#parts = { ...parts, redactor, throughput: new Throughput(parts.admin, systemClock) };
+    const { admin } = parts;
+    this.#parts = {
+      ...{ ...parts, redactor },
+      throughput: new Throughput(admin, systemClock),
+      problems: new SharedRead(() => admin.problems(), this.options.refresh, systemClock),
+      errors: new ErrorGroups(admin, redactor, systemClock),
+      history: new SharedHistory(admin, systemClock),
+    };
     this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, this.#logger);
+  }
+
+  /** The HTTP server waits for its connections, and an open page would use them for ever. */
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   /** Runs before Nest closes the HTTP server, which waits for open streams. */
   async onModuleDestroy(): Promise<void> {
+    this.#isClosing = true;
     await this.live?.close();
   }
 
@@ -57,7 +74,11 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       checkOrigin('write', request, this.options.origins);
       if (!isWriteVerb(verb)) throw unknown(verb);
       if (this.options.readOnly) throw new Refusal('The board is read-only.', 403, 'FORBIDDEN');
-      return this.#call(WRITES[verb], request, request['body']);
+      const answer = await this.#call(WRITES[verb], request, request['body']);
+      // The page that has sent it reads the problems and errors next.
+      this.#parts.problems.clear();
+      this.#parts.errors.clear();
+      return answer;
     });
   }
 

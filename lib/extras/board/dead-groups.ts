@@ -5,8 +5,9 @@ import type { Redactor } from '../dashboard/redactor.js';
 
 const MAX_EXAMINED = 500;
 const PAGE = 100;
+const MINUTES = 60;
 
-interface DeadGroup {
+export interface DeadGroup {
   /** The code of the error, or its name: the value of the filter `error`. Empty: the job has no error. */
   error: string;
   count: number;
@@ -16,16 +17,31 @@ interface DeadGroup {
   newestId: number;
   newestAt: Date | null;
   oldestAt: Date | null;
+  /** The jobs that died in each of the last 60 minutes, oldest first. */
+  course: number[];
+}
+
+export interface DeadGroups {
+  readonly queue: string;
+  readonly groups: readonly DeadGroup[];
+  readonly examined: number;
+  /** The queue has more dead jobs than those. */
+  readonly hasMore: boolean;
 }
 
 /** The newest 500 dead jobs of a queue, grouped by their errors, largest group first. */
-export async function groupDeadJobs(admin: Pick<QueueAdmin, 'find'>, redactor: Redactor, queue: string) {
+export async function groupDeadJobs(
+  admin: Pick<QueueAdmin, 'find'>,
+  redactor: Redactor,
+  queue: string,
+  now: Date,
+): Promise<DeadGroups> {
   const groups = new Map<string, DeadGroup>();
   let examined = 0;
   let after: string | undefined;
   do {
     const { jobs, next } = await admin.find({ queue, state: 'dead' }, { order: 'newest', limit: PAGE, after });
-    for (const job of jobs) addTo(groups, job, redactor);
+    for (const job of jobs) addTo(groups, job, redactor, now);
     examined += jobs.length;
     after = next;
   } while (after !== undefined && examined < MAX_EXAMINED);
@@ -33,16 +49,20 @@ export async function groupDeadJobs(admin: Pick<QueueAdmin, 'find'>, redactor: R
   return { queue, groups: sorted, examined, hasMore: after !== undefined };
 }
 
-function addTo(groups: Map<string, DeadGroup>, job: JobRecord, redactor: Redactor): void {
+function addTo(groups: Map<string, DeadGroup>, job: JobRecord, redactor: Redactor, now: Date): void {
   const error = job.error?.code ?? job.error?.name ?? '';
-  const group = groups.get(error);
-  if (!group) {
-    const message = job.error ? shownError(job.error, job, redactor, 300).message : '';
-    const at = job.finishedAt;
-    groups.set(error, { error, count: 1, message, names: [job.name], newestId: job.id, newestAt: at, oldestAt: at });
-    return;
-  }
+  let group = groups.get(error);
+  if (!group) groups.set(error, (group = newGroup(error, job, redactor)));
   group.count += 1;
   group.oldestAt = job.finishedAt;
   if (!group.names.includes(job.name) && group.names.length < 10) group.names.push(job.name);
+  const minutesAgo = Math.floor((now.getTime() - (job.finishedAt?.getTime() ?? 0)) / 60_000);
+  if (minutesAgo >= 0 && minutesAgo < MINUTES) group.course[MINUTES - 1 - minutesAgo]! += 1;
+}
+
+function newGroup(error: string, job: JobRecord, redactor: Redactor): DeadGroup {
+  const message = job.error ? shownError(job.error, job, redactor, 300).message : '';
+  const at = job.finishedAt;
+  const course = Array.from({ length: MINUTES }, () => 0);
+  return { error, count: 0, message, names: [], newestId: job.id, newestAt: at, oldestAt: at, course };
 }

@@ -11,6 +11,18 @@ export async function readJob(call: BoardCall) {
   return jobDetails(job, call.redactor, !(await call.access.allows('read-payload', job.queue)));
 }
 
+/** The steps of the job. Their values are as confidential as the payload. */
+export async function readSteps(call: BoardCall) {
+  const job = await jobFor(call, 'read');
+  const isHidden = !(await call.access.allows('read-payload', job.queue));
+  const { steps, next } = await call.admin.steps(job.id, call.input.page(100));
+  const shown = steps.map(({ value, ...step }) => ({
+    ...step,
+    value: isHidden || value === null ? null : call.redactor.show(value, contextOf(job, 'result')),
+  }));
+  return { steps: shown, isHidden, next: next ?? null };
+}
+
 export async function readLogs(call: BoardCall) {
   const job = await jobFor(call, 'read');
   await call.access.require('read-payload', job.queue);

@@ -1,18 +1,38 @@
+import { hasCode } from '../../job/errors.js';
 import type { ScheduleRecord } from '../../store/features/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
 import { scheduleFor } from './allowed.js';
+
+const DAY_MS = 86_400_000;
+const MAX_TICKS = 100;
+// Ticks take CPU, so that those of thousands of schedules would delay the process.
+const MAX_SCHEDULES = 50;
 
 export async function readSchedules({ schedules, access, redactor }: BoardCall) {
   const visible = await access.filter(await schedules.list());
   const withPayload = new Set(await access.filter(visible, 'read-payload'));
   return {
-    schedules: visible.map((schedule) => {
+    schedules: visible.map((schedule, index) => {
       const { payload, ...others } = schedule;
       const context = { queue: schedule.queue, name: schedule.jobName, what: 'payload' } as const;
       const isShown = withPayload.has(schedule) && payload !== undefined;
-      return { ...others, payload: isShown ? redactor.show(payload, context) : null };
+      const { isPaused, nextAt } = schedule;
+      const ticks = isPaused || !nextAt || index >= MAX_SCHEDULES ? [] : ticksOfDay(schedules, schedule);
+      return { ...others, ticks, payload: isShown ? redactor.show(payload, context) : null };
     }),
   };
+}
+
+/** The ticks of the next 24 hours, at most 100. None if another program has stored times that are not valid. */
+function ticksOfDay(schedules: BoardCall['schedules'], schedule: ScheduleRecord): Date[] {
+  try {
+    const ticks = schedules.preview(timesOf(schedule), MAX_TICKS);
+    const end = (ticks[0]?.getTime() ?? 0) + DAY_MS;
+    return ticks.filter((tick) => tick.getTime() < end);
+  } catch (error) {
+    if (hasCode(error, 'INVALID_OPTIONS')) return [];
+    throw error;
+  }
 }
 
 /** The next ticks of a stored schedule. */

@@ -1,3 +1,4 @@
+import { systemClock } from '../../common/clock.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
 import type { BoardAction, BoardCall } from './board-call.js';
@@ -6,22 +7,27 @@ import { notFound } from '../dashboard/error-status.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
-import { readJob, readLogs } from './read-job.js';
+import { explainJob } from './explain-job.js';
+import { readJob, readLogs, readSteps } from './read-job.js';
 import { previewSchedule, readSchedules } from './read-schedules.js';
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
 export const READS: Readonly<Record<string, BoardAction>> = {
   rights: readRights,
   queues: async ({ admin, access }) => ({ queues: await readableQueues(access, await readQueues(admin)) }),
+  problems: readProblems,
   throughput: async ({ throughput, access }) => ({ queues: await access.filter(await throughput.lastHour()) }),
   queue: readQueue,
   history: readHistory,
   jobs: findJobs,
   job: readJob,
   logs: readLogs,
+  steps: readSteps,
+  explain: explainJob,
+  errors: async ({ errors, access }) => errors.read((queue) => access.allows('read', queue)),
   groups: readGroups,
   audit: readAudit,
-  dead: async (call) => groupDeadJobs(call.admin, call.redactor, await queueFor(call, 'read')),
+  dead: async (call) => groupDeadJobs(call.admin, call.redactor, await queueFor(call, 'read'), systemClock.now()),
   people: readPeople,
   schedules: readSchedules,
   preview: previewSchedule,
@@ -44,9 +50,27 @@ async function readQueue(call: BoardCall) {
   return found;
 }
 
+/** The problems of readable queues, and those of workers for viewers who may read the list of workers. */
+async function readProblems({ problems, access }: BoardCall) {
+  const all = await problems.read();
+  const isShown = await Promise.all(all.map(({ queue }) => access.allows('read', queue ?? undefined)));
+  return { problems: all.filter((_, index) => isShown[index]) };
+}
+
+/** The attempts of one queue, or of all queues that the viewer may read. */
 async function readHistory(call: BoardCall) {
+  const { admin, input, access, history } = call;
+  if (!input.has('queue')) {
+    const readable = await access.filter(await admin.queues());
+    const step = input.text('step') as 'minute' | undefined;
+    return {
+      points: await history.read(
+        readable.map(({ queue }) => queue),
+        step,
+      ),
+    };
+  }
   const queue = await queueFor(call, 'read');
-  const { admin, input } = call;
   const range = { from: input.date('from'), to: input.date('to'), step: input.text('step') as 'minute' | undefined };
   const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined));
   return { points: await admin.history(queue, given) };

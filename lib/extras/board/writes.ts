@@ -41,10 +41,11 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
   },
   duplicate: async (call) => {
     const job = await jobFor(call, 'duplicate');
-    const id = await call.admin.duplicate(job.id);
+    const id = await call.admin.duplicate(job.id, await differencesOf(call, job.queue));
     if (id === null) throw notFound(`Job ${job.id}`);
     return { id };
   },
+  signal: sendSignal,
   'cancel-flow': async (call) => changed(await call.admin.cancelFlow((await flowFor(call, 'cancel-flow')).id)),
   'retry-flow': async (call) => changed(await call.admin.retryFlow((await flowFor(call, 'retry-flow')).id)),
   'pause-schedule': async (call) => done(await call.schedules.pause((await scheduleFor(call, 'pause-schedule')).name)),
@@ -86,6 +87,25 @@ async function retryJobs(call: BoardCall): Promise<object> {
     ...(input.has('completed') && { completed: input.raw('completed') as boolean }),
   };
   return changed(await admin.retry(selection, options));
+}
+
+/** A copy with a payload of its own does the same as a copy and an update, so it needs both rights. */
+async function differencesOf({ access, input }: BoardCall, queue: string) {
+  if (!input.has('payload')) return {};
+  await access.require('update', queue);
+  return { payload: newPayload(input.raw('payload')) };
+}
+
+/** A signal that the job waits for: the key is that of its wait, so a viewer cannot send any other signal. */
+async function sendSignal(call: BoardCall): Promise<object> {
+  const { admin, producer, input } = call;
+  const job = await jobFor(call, 'signal');
+  const name = input.required('name');
+  const { reasons } = await admin.explain(job.id);
+  const wait = reasons.find((one) => one.reason === 'waits-for-signal' && one.name === name);
+  if (wait?.reason !== 'waits-for-signal' || wait.key === null)
+    throw new Refusal(`Job ${job.id} waits for no signal "${name}".`, 409, 'CONFLICT');
+  return changed((await producer.signal(name, wait.key, input.raw('data'))) ?? 0);
 }
 
 async function groupOf(call: BoardCall, verb: BoardWriteVerb) {

@@ -44,25 +44,31 @@ export class BoardWindow {
     const opened = new BoardWindow(page, url);
     if (hash !== undefined) {
       await opened.go(hash);
-      // The first update replaces the content.
-      await page.locator('#connection[data-state=live]').waitFor();
+      await opened.connection('live').waitFor();
     }
     return opened;
   }
 
   /** Opens a page of the board, such as `queue?queue=email`, and waits until it shows its content. */
   async go(hash: string): Promise<void> {
-    const target = `${this.url}#/${hash}`;
-    // Without a reload the content of the last page stays for a moment.
-    if (this.page.url() !== target) await this.page.evaluate(`document.querySelector('h1')?.setAttribute('left', '')`);
-    await this.page.goto(target);
-    await this.page.locator('h1:not([left])').waitFor({ state: 'attached' });
-    await this.page.locator('main .page > *').first().waitFor({ state: 'attached' });
-    await this.page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
+    await this.page.goto(`${this.url}#/${hash}`);
+    await this.page.locator(`main[data-view="#/${hash}"] h1`).waitFor({ state: 'attached' });
+    await this.page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+  }
+
+  /** What the page says about its connection, in this state. */
+  connection(state: 'live' | 'polling' | 'paused'): Locator {
+    return this.page.locator(`.live[data-state=${state}]:visible`);
   }
 
   button(name: string | RegExp): Locator {
     return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** Opens the menu of further actions, and presses one. */
+  async pressMore(name: string, menu = 'More actions'): Promise<void> {
+    await this.button(menu).click();
+    await this.button(name).click();
   }
 
   row(text: string): Locator {
@@ -76,7 +82,7 @@ export class BoardWindow {
 
   /** Resolves when the board announces a result with this text. */
   async announced(text: string | RegExp): Promise<string> {
-    const message = this.page.locator('#result').getByText(text);
+    const message = this.page.locator('#result').getByText(text).last();
     await message.waitFor();
     return message.innerText();
   }

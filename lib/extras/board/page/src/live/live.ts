@@ -1,0 +1,100 @@
+import { batch, computed, signal } from '@preact/signals';
+import { read } from '../api.js';
+import type { ErrorGroup, Line, Problem, Queue, Worker } from '../answers.js';
+import { connect, type Connection } from './connection.js';
+
+// The problems change with the statistics; the others read more rows.
+const PROBLEMS_MS = 5_000;
+const SLOW_MS = 30_000;
+// The server takes a sample of the statistics at most every five seconds.
+const SAMPLE_MS = 6_000;
+
+/** The state that all pages share. A page that is paused keeps the last one. */
+export const queues = signal<Queue[]>([]);
+export const problems = signal<Problem[] | undefined>(undefined);
+export const lines = signal<ReadonlyMap<string, Line>>(new Map());
+export const workers = signal<Worker[] | undefined>(undefined);
+export const errors = signal<ErrorGroup[] | undefined>(undefined);
+export const connection = signal<Connection>('connecting');
+/** When the statistics arrived that the page shows; 0: none have. */
+export const updatedAt = signal(0);
+export const isPaused = signal(false);
+/** Grows with each update and each action: then pages read their own data again. */
+export const turn = signal(0);
+
+export const isLoaded = computed(() => updatedAt.value > 0);
+/** The numbers may be old, so that none of them is a good sign. */
+export const isStale = computed(() => connection.value === 'lost' || connection.value === 'outage');
+export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
+
+/** The most urgent problem of each queue, in their order. */
+export const problemByQueue = computed(() => {
+  const first = new Map<string, Problem>();
+  for (const one of problems.value ?? []) if (one.queue !== null && !first.has(one.queue)) first.set(one.queue, one);
+  return first;
+});
+export const mostWaiting = computed(() => Math.max(1, ...queues.value.map(({ waiting }) => waiting.value)));
+
+let readAt = { problems: 0, slow: 0 };
+let lastAction = -1;
+
+/** Whether an action began the turn, so that every part of the page shows its effect. */
+export const isActionTurn = (one: number) => one === lastAction;
+
+export function startLive(): void {
+  connect({
+    onState: (state) => (connection.value = state),
+    onQueues: (latest) => {
+      if (isPaused.value) return;
+      batch(() => {
+        queues.value = latest;
+        updatedAt.value = Date.now();
+        turn.value += 1;
+      });
+      void readShared();
+    },
+  });
+}
+
+export function setPaused(paused: boolean): void {
+  isPaused.value = paused;
+  if (!paused) void refresh();
+}
+
+/** Reads everything again, for example after an action. */
+export async function refresh(): Promise<void> {
+  readAt = { problems: 0, slow: 0 };
+  lastAction = turn.value + 1;
+  turn.value = lastAction;
+  // The connection shows an outage.
+  await Promise.allSettled([readQueues(), readShared()]);
+  // The sample that follows an action shows its effect.
+  setTimeout(() => (readAt = { problems: 0, slow: 0 }), SAMPLE_MS);
+}
+
+async function readQueues(): Promise<void> {
+  const answer = await read<{ queues: Queue[] }>('queues');
+  queues.value = answer.queues;
+  updatedAt.value = Date.now();
+}
+
+async function readShared(): Promise<void> {
+  const at = Date.now();
+  const reads: Promise<unknown>[] = [];
+  if (at - readAt.problems >= PROBLEMS_MS) {
+    readAt.problems = at;
+    reads.push(read<{ problems: Problem[] }>('problems').then((answer) => (problems.value = answer.problems)));
+  }
+  if (at - readAt.slow >= SLOW_MS) {
+    readAt.slow = at;
+    reads.push(
+      read<{ queues: Line[] }>('throughput').then(
+        (answer) => (lines.value = new Map(answer.queues.map((one) => [one.queue, one]))),
+      ),
+      read<{ workers: Worker[] }>('workers').then((answer) => (workers.value = answer.workers)),
+      read<{ errors: ErrorGroup[] }>('errors').then((answer) => (errors.value = answer.errors)),
+    );
+  }
+  // The connection shows an outage. A viewer without the right to a list sees the rest of the page.
+  await Promise.allSettled(reads);
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact';
+import { read } from '../api.js';
+import type { AuditEntry, Page } from '../answers.js';
+import { number } from '../format.js';
+import { href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { JobLink, Pager, QueueLink } from '../parts/links.js';
+import { ParamForm } from '../parts/param-form.js';
+import { Table, type Column } from '../parts/table.js';
+import { When } from '../parts/when.js';
+import type { PageProps } from '../shell/pages.js';
+
+const FIELDS = [
+  ['by', 'By'],
+  ['verb', 'Verb'],
+  ['queue', 'Queue'],
+] as const;
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'At', cell: ({ at }) => <When at={at} withClock withSeconds /> },
+  { title: 'By', cell: ({ by }) => (by === null ? 'unknown' : <a href={href('audit', { by })}>{by}</a>) },
+  { title: 'Verb', cell: ({ verb }) => <a href={href('audit', { verb })}>{verb}</a> },
+  { title: 'Queue', cell: ({ queue }) => queue !== null && <QueueLink queue={queue} /> },
+  { title: 'Which', class: 'json-cell', cell: ({ which }) => selectionOf(which) },
+  { title: 'Options', class: 'json-cell', cell: ({ options }) => options !== undefined && jsonOf(options) },
+  { title: 'Changed', isNumber: true, cell: ({ count }) => number(count) },
+];
+
+/** The changes of administrators. */
+export function AuditPage({ params }: PageProps) {
+  const { by, verb, queue, after } = params;
+  const key = href('audit', params);
+  const list = useRead(key, () => read<Page<'entries', AuditEntry>>('audit', { by, verb, queue, after }));
+  return (
+    <>
+      <PageHead title={queue ? `Audit of ${queue}` : 'Audit'} />
+      <ParamForm label="Filter of the audit" page="audit" fields={FIELDS} params={params} />
+      <Card isFlush>
+        <Loaded of={list} rows={10}>
+          {({ entries, next }) => (
+            <>
+              {entries.length === 0 ? (
+                <Empty icon="audit" title="No changes" />
+              ) : (
+                <Table
+                  class="audit-grid"
+                  caption="Changes, newest first"
+                  rows={entries}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS}
+                />
+              )}
+              <Pager page="audit" params={params} next={next} />
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+/** An id, ids, a filter or a name. */
+function selectionOf(which: unknown): ComponentChildren {
+  if (typeof which === 'number') return <JobLink id={which} />;
+  return typeof which === 'string' ? which : jsonOf(which);
+}
+
+const jsonText = (value: unknown) => JSON.stringify(value) ?? '';
+
+const jsonOf = (value: unknown) => <code>{jsonText(value)}</code>;

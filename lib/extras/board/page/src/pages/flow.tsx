@@ -1,0 +1,179 @@
+import { useState } from 'preact/hooks';
+import { read } from '../api.js';
+import type { Flow, FlowJob } from '../answers.js';
+import { plural } from '../format.js';
+import { rightsFor } from '../live/rights.js';
+import { href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { ActionButton, type Action } from '../parts/action.js';
+import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
+import { JobLink, QueueLink } from '../parts/links.js';
+import { ParamForm } from '../parts/param-form.js';
+import { iconOf, JobState, Pill, State, type Tone } from '../parts/state.js';
+import { Table, type Column } from '../parts/table.js';
+import { When } from '../parts/when.js';
+import type { PageProps } from '../shell/pages.js';
+import { drawnNodes } from './flow/drawn-nodes.js';
+import { FlowGraph } from './flow/graph.js';
+
+const STATES = ['completed', 'active', 'waiting', 'scheduled', 'blocked', 'cancelled', 'removed', 'dead'] as const;
+const VIEWS = [
+  ['stacked', 'Stacked'],
+  ['all', 'All jobs'],
+] as const;
+// More nodes take seconds to lay out.
+const MAX_DRAWN = 300;
+
+export function FlowPage({ params }: PageProps) {
+  const { id } = params;
+  return id ? <OneFlow id={id} /> : <FlowSearch params={params} />;
+}
+
+function FlowSearch({ params }: PageProps) {
+  return (
+    <>
+      <PageHead title="Flows" />
+      <ParamForm label="Flow" page="flow" fields={[['id', 'Id of the flow']]} params={params} />
+      <Card>
+        <Empty icon="flow" title="Open a flow by its id">
+          The producer of a flow gets its id, and the log has it.
+        </Empty>
+      </Card>
+    </>
+  );
+}
+
+function OneFlow({ id }: { id: string }) {
+  const flow = useRead(id, () => read<Flow>('flow', { id }));
+  const crumbs = [['Flows', href('flow')], [`Flow ${id}`]] as const;
+  return (
+    <>
+      <PageHead title={`Flow ${id}`} crumbs={crumbs} buttons={flow.data && <Buttons flow={flow.data} />}>
+        {flow.data && <Status jobs={flow.data.jobs} />}
+      </PageHead>
+      <Loaded of={flow} rows={12}>
+        {(known) => <FlowContent flow={known} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Status({ jobs }: { jobs: readonly FlowJob[] }) {
+  const { tone, icon, text } = statusOf(jobs);
+  return (
+    <Pill tone={tone} icon={iconOf(icon)}>
+      {text}
+    </Pill>
+  );
+}
+
+function statusOf(jobs: readonly FlowJob[]): { tone: Tone; icon: string; text: string } {
+  const count = (...states: string[]) => jobs.filter(({ state }) => states.includes(state)).length;
+  const [dead, blocked, open] = [count('dead'), count('blocked'), count('waiting', 'active', 'scheduled')];
+  if (dead > 0 && blocked > 0) return { tone: 'broken', icon: 'dead', text: `stuck: ${dead} dead, ${blocked} blocked` };
+  if (dead > 0) return { tone: 'broken', icon: 'dead', text: `${dead} dead` };
+  if (open + blocked > 0) return { tone: 'active', icon: 'active', text: `${plural(open + blocked, 'job')} to end` };
+  const cancelled = count('cancelled');
+  if (cancelled > 0) return { tone: 'idle', icon: 'cancelled', text: `${cancelled} cancelled` };
+  return { tone: 'ok', icon: 'completed', text: 'completed' };
+}
+
+function Buttons({ flow: { id, jobs } }: { flow: Flow }) {
+  const { verbs } = rightsFor(jobs[0]?.queue);
+  const body = () => ({ id });
+  const retry: Action = {
+    ...{ verb: 'retry-flow', text: 'Retry failed jobs', body },
+    confirm: `Retry the dead and cancelled jobs of flow ${id}?`,
+    done: ({ changed }) => `${changed} jobs of flow ${id} are retried.`,
+  };
+  const cancel: Action = {
+    ...{ verb: 'cancel-flow', text: 'Cancel flow', body, isDangerous: true, confirm: `Cancel flow ${id}?` },
+    done: ({ changed }) => `${changed} jobs of flow ${id} are cancelled.`,
+  };
+  return (
+    <>
+      <ActionButton verbs={verbs} action={retry} icon="retry" isPrimary={jobs.some(({ state }) => state === 'dead')} />
+      <ActionButton verbs={verbs} action={cancel} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<FlowJob>[] = [
+  { title: 'Job', isUnlabelled: true, cell: ({ id }) => <JobLink id={id} /> },
+  { title: 'State', cell: ({ state }) => <JobState state={state} /> },
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
+  {
+    title: 'Needs',
+    cell: ({ needs }) => (
+      <span class="job-links">
+        {needs.map(({ id }) => (
+          <JobLink key={id} id={id} />
+        ))}
+      </span>
+    ),
+  },
+];
+
+function FlowContent({ flow }: { flow: Flow }) {
+  const [view, setView] = useState<'stacked' | 'all'>('stacked');
+  const nodes = drawnNodes(flow, view === 'stacked');
+  const { jobs } = flow;
+  const focus = jobs.find(({ state }) => state === 'dead')?.id;
+  const label = `Graph of ${plural(jobs.length, 'job')}. The table below has the same in words.`;
+  const onView = (one: 'stacked' | 'all') => setView(one);
+  return (
+    <>
+      <Progress flow={flow} />
+      <Card
+        isFlush
+        class="graph-card"
+        title="Graph"
+        aside={<Segments label="Alike jobs" value={view} options={VIEWS} onChange={onView} />}
+      >
+        {nodes.length > MAX_DRAWN ? (
+          <Empty icon="flow" title={`The graph of ${nodes.length} jobs is too large to draw.`} />
+        ) : (
+          <FlowGraph key={view} nodes={nodes} focus={focus === undefined ? undefined : String(focus)} label={label} />
+        )}
+      </Card>
+      <Card isFlush title="Jobs">
+        <Table
+          class="flow-grid"
+          caption="Jobs of the flow, each after those that it needs"
+          rows={jobs}
+          keyOf={({ id }) => id}
+          columns={COLUMNS}
+        />
+      </Card>
+    </>
+  );
+}
+
+function Progress({ flow: { jobs, createdAt } }: { flow: Flow }) {
+  const counts = STATES.map((state) => [state, jobs.filter((job) => job.state === state).length] as const);
+  const given = counts.filter(([, count]) => count > 0);
+  return (
+    <div class="flow-progress">
+      <span class="stack-bar" aria-hidden="true">
+        {given.map(([state, count]) => (
+          <i key={state} class={`b-${state}`} style={{ flexGrow: count }} />
+        ))}
+      </span>
+      {given.map(([state, count]) => (
+        <State
+          key={state}
+          state={state}
+          text={
+            <>
+              <b>{count}</b> {state}
+            </>
+          }
+        />
+      ))}
+      <span class="soft aside">
+        {plural(jobs.length, 'job')}, stored <When at={createdAt} withClock />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { read } from '../api.js';
+import type { JobRow, Page } from '../answers.js';
+import { plural } from '../format.js';
+import { go, href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { JobsTable } from '../parts/jobs-table.js';
+import { Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
+import { Pager } from '../parts/links.js';
+import { useRows } from '../parts/rows.js';
+import type { PageProps } from '../shell/pages.js';
+import { FilterBar } from './jobs/filter-bar.js';
+import { filterOf } from './jobs/job-filter.js';
+import { FilterActions, SelectionBar } from './jobs/selection-bar.js';
+import { useStableJobs } from './jobs/stable-jobs.js';
+import { StateTabs } from './jobs/state-tabs.js';
+
+const PAGE_SIZE = 50;
+const ORDERS = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const;
+
+export function JobsPage({ params }: PageProps) {
+  const key = href('jobs', params);
+  const { after } = params;
+  const order = params['order'] === 'oldest' ? 'oldest' : 'newest';
+  const filter = filterOf(params);
+  const list = useRead(key, () => read<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE }));
+  const { rows, newer, showNewer } = useStableJobs(key, list.data?.jobs);
+  const { selected, toggle, setSelected } = useSelection(key, rows);
+  const at = useRows({
+    count: rows.length,
+    onOpen: (index) => go('job', { id: rows[index]!.id }),
+    onSelect: (index) => toggle(rows[index]!.id),
+  });
+  const toggleAll = () => setSelected(selected.length === rows.length ? [] : rows.map(({ id }) => id));
+  const selection = { ids: new Set(selected.map(({ id }) => id)), toggle, toggleAll };
+  const onOrder = (one: string) => go('jobs', { ...params, after: '', order: one === 'newest' ? '' : one });
+  return (
+    <>
+      <PageHead title={params['queue'] ? `Jobs of ${params['queue']}` : 'Jobs'} />
+      <StateTabs params={params} />
+      <FilterBar params={params} />
+      <section class="card">
+        <header class="card-head">
+          <FilterActions filter={filter} count={rows.length} />
+          <div class="aside">
+            {newer > 0 && (
+              <button type="button" class="newer" onClick={showNewer}>
+                Show {plural(newer, 'newer job')}
+              </button>
+            )}
+            <Segments label="Order" value={order} options={ORDERS} onChange={onOrder} />
+          </div>
+        </header>
+        <Loaded of={list} rows={12}>
+          {({ next }) => (
+            <>
+              {rows.length === 0 ? (
+                <NoJobs isMore={next !== null} />
+              ) : (
+                <JobsTable caption="Jobs" jobs={rows} hasQueue={!params['queue']} at={at} selection={selection} />
+              )}
+              <Pager page="jobs" params={params} next={next} />
+            </>
+          )}
+        </Loaded>
+      </section>
+      {selected.length > 0 && <SelectionBar jobs={selected} onClear={() => setSelected([])} />}
+    </>
+  );
+}
+
+/** The chosen rows of the list with this key. */
+function useSelection(key: string, rows: readonly JobRow[]) {
+  const [chosen, setChosen] = useState<{ key: string; ids: readonly number[] }>({ key, ids: [] });
+  const ids = chosen.key === key ? chosen.ids : [];
+  const setSelected = (next: readonly number[]) => setChosen({ key, ids: next });
+  return {
+    selected: rows.filter(({ id }) => ids.includes(id)),
+    setSelected,
+    toggle: (id: number) => setSelected(ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]),
+  };
+}
+
+function NoJobs({ isMore }: { isMore: boolean }) {
+  if (isMore) return <Empty icon="search" title="None of these jobs matches. The next page searches on." />;
+  return (
+    <Empty icon="search" title="No jobs">
+      <a href={href('jobs')}>Clear the filter</a>
+    </Empty>
+  );
+}

@@ -1,0 +1,38 @@
+import { useRef, useState } from 'preact/hooks';
+import type { JobRow } from '../../answers.js';
+import { isActionTurn, turn } from '../../live/live.js';
+
+interface StableJobs {
+  readonly rows: readonly JobRow[];
+  /** The jobs of the last answer that are not among the rows. */
+  readonly newer: number;
+  showNewer(): void;
+}
+
+/**
+ * The rows of a list that stay in their places while their cells change. New jobs wait until the viewer asks for them, so
+ * that no row moves under the pointer. After an action, or with another key, the list is that of the last answer.
+ */
+export function useStableJobs(key: string, jobs: readonly JobRow[] | undefined): StableJobs {
+  const [, draw] = useState(0);
+  const kept = useRef<{ key: string; from: readonly JobRow[] | undefined; rows: readonly JobRow[] }>({
+    ...{ key, from: undefined, rows: [] },
+  });
+  const last = kept.current;
+  if (last.key !== key) kept.current = { key, from: jobs, rows: jobs ?? [] };
+  else if (jobs && jobs !== last.from) {
+    const fresh = new Map(jobs.map((job) => [job.id, job]));
+    const isNew = last.rows.length === 0 || isActionTurn(turn.value);
+    kept.current = { key, from: jobs, rows: isNew ? jobs : last.rows.map((job) => fresh.get(job.id) ?? job) };
+  }
+  const { rows } = kept.current;
+  const ids = new Set(rows.map(({ id }) => id));
+  return {
+    rows,
+    newer: (jobs ?? []).filter(({ id }) => !ids.has(id)).length,
+    showNewer: () => {
+      kept.current = { key, from: jobs, rows: jobs ?? [] };
+      draw((count) => count + 1);
+    },
+  };
+}

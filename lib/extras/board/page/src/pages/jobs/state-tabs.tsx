@@ -1,0 +1,41 @@
+import { countOf, number, sum } from '../../format.js';
+import { queues } from '../../live/live.js';
+import { href } from '../../live/route.js';
+import { Icon } from '../../parts/icons.js';
+import type { PageProps } from '../../shell/pages.js';
+
+const STATES = ['waiting', 'scheduled', 'active', 'blocked', 'dead', 'cancelled', 'completed'] as const;
+
+type State = (typeof STATES)[number];
+
+/** The states with their numbers of jobs, in the queue of the filter or in all. */
+export function StateTabs({ params }: PageProps) {
+  const { after: _after, state: current = '', ...others } = params;
+  return (
+    <nav class="state-tabs" aria-label="State">
+      <a href={href('jobs', others)} aria-current={current === '' ? 'true' : undefined}>
+        any state
+      </a>
+      {STATES.map((state) => (
+        <a
+          key={state}
+          class={`s-${state}`}
+          href={href('jobs', { ...others, state })}
+          aria-current={current === state ? 'true' : undefined}
+        >
+          <Icon name={state} size={14} />
+          {state}
+          <span class="soft">{countIn(state, params['queue'])}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function countIn(state: State, queue: string | undefined): string {
+  if (state === 'completed' || state === 'cancelled') return '';
+  const some = queues.value.filter((one) => !queue || one.queue === queue);
+  if (state === 'active') return number(sum(some.map((one) => one.active)));
+  const counts = some.map((one) => one[state]);
+  return countOf({ value: sum(counts.map(({ value }) => value)), atLeast: counts.some(({ atLeast }) => atLeast) });
+}

@@ -1,0 +1,91 @@
+import { read } from '../api.js';
+import type { Point } from '../answers.js';
+import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
+import { isLoaded, problems, queues } from '../live/live.js';
+import { go } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { Card, Empty, Failure, Segments, Skeleton } from '../parts/layout.js';
+import type { PageProps } from '../shell/pages.js';
+import { ProblemCard, ProblemLinks } from './overview/problem-card.js';
+import { QueueTable } from './overview/queue-table.js';
+import { Numbers } from './overview/numbers.js';
+import { Verdict } from './overview/verdict.js';
+
+const MAX_CARDS = 3;
+const HISTORY_MS = 30_000;
+const CHART_HEIGHT = 248;
+
+/** What is broken, since when, and what helps; then the numbers, and all queues. */
+export function OverviewPage({ params }: PageProps) {
+  const step = stepOf(params['step']);
+  const history = useRead(step, () => read<{ points: Point[] }>('history', { step }), HISTORY_MS);
+  const points = history.data?.points;
+  const all = problems.value ?? [];
+  const failing = step === 'minute' ? all.find(({ rule }) => rule === 'failing') : undefined;
+  const onRange = (one: Step) => go('overview', { ...params, step: one === 'minute' ? '' : one });
+  const isEmpty = isLoaded.value && queues.value.length === 0;
+  return (
+    <>
+      <Verdict aside={<Segments label="Range" value={step} options={RANGES} onChange={onRange} />} />
+      {isEmpty ? (
+        <NoQueue />
+      ) : (
+        <>
+          <ProblemCards />
+          <Numbers points={points} step={step} />
+          {history.error !== undefined && <Failure text={history.error} reload={history.reload} />}
+          <div class="charts two">
+            <Card isFlush class="chart-card">
+              {points ? (
+                <AttemptCharts
+                  points={points}
+                  step={step}
+                  sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
+                />
+              ) : (
+                <Skeleton rows={11} />
+              )}
+            </Card>
+            <Card isFlush class="chart-card">
+              {points ? (
+                <LatencyChart points={points} step={step} title="Wait to start" field="waitMs" height={CHART_HEIGHT} />
+              ) : (
+                <Skeleton rows={11} />
+              )}
+            </Card>
+          </div>
+          <QueueTable params={params} />
+        </>
+      )}
+    </>
+  );
+}
+
+function ProblemCards() {
+  const all = problems.value ?? [];
+  return (
+    <>
+      {all.length > 0 && (
+        <div class="problems">
+          {all.slice(0, MAX_CARDS).map((problem) => (
+            <ProblemCard key={`${problem.rule} ${problem.queue ?? problem.message}`} problem={problem} />
+          ))}
+        </div>
+      )}
+      <ProblemLinks problems={all.slice(MAX_CARDS)} />
+    </>
+  );
+}
+
+function NoQueue() {
+  return (
+    <Card>
+      <Empty icon="queues" title="No queue has had a job yet">
+        <p>Enqueue a job: its queue appears here within seconds.</p>
+        <pre class="example">{`constructor(private readonly producer: QueueProducer) {}
+
+await this.producer.enqueue('email.welcome', { to: 'ann@example.com' });`}</pre>
+      </Empty>
+    </Card>
+  );
+}

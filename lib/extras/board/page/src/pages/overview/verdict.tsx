@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../../answers.js';
+import { clock, duration, plural } from '../../format.js';
+import { now } from '../../live/clock.js';
+import { broken, isLoaded, isStale, problems, queues, updatedAt } from '../../live/live.js';
+import { Icon } from '../../parts/icons.js';
+import { ageOf } from '../../parts/problem-text.js';
+
+interface Finding {
+  readonly level: 'broken' | 'attention' | 'ok' | 'idle';
+  readonly title: string;
+  readonly rest?: string;
+  readonly text: string;
+}
+
+/** One sentence about all queues. The server decides which problems there are. */
+export function Verdict({ aside }: { aside: ComponentChildren }) {
+  const { level, title, rest, text } = findingOf();
+  return (
+    <header class={`verdict v-${level}`}>
+      <span class="verdict-icon">
+        <Icon name={level} size={26} />
+      </span>
+      <div class="verdict-text">
+        <h1 tabIndex={-1}>
+          {title}
+          {rest && <span class="soft">, {rest}</span>}
+        </h1>
+        <p>{text}</p>
+      </div>
+      <div class="aside">{aside}</div>
+    </header>
+  );
+}
+
+function findingOf(): Finding {
+  const all = problems.value;
+  // Old numbers are never a good sign.
+  if (isStale.value && isLoaded.value)
+    return {
+      level: 'attention',
+      title: `The state is unknown since ${clock(updatedAt.value)}`,
+      ...(all && all.length > 0 && { rest: `${plural(all.length, 'problem')} before that` }),
+      text: 'The numbers below are the last ones that arrived.',
+    };
+  if (!isLoaded.value || all === undefined)
+    return { level: 'idle', title: 'Reading the queues', text: 'The numbers arrive in a moment.' };
+  if (all.length === 0) return healthy();
+  return found(all, broken.value);
+}
+
+function healthy(): Finding {
+  const count = queues.value.length;
+  if (count === 0) return { level: 'ok', title: 'No queues yet', text: 'The first job creates its queue.' };
+  const title = count === 1 ? 'The queue is healthy' : `All ${count} queues are healthy`;
+  return { level: 'ok', title, text: 'No job waits too long, no worker is silent, no more attempts fail than usual.' };
+}
+
+function found(all: readonly Problem[], most: readonly Problem[]): Finding {
+  const oldestMs = Math.max(0, ...all.map((one) => ageOf(one, now.value) ?? 0));
+  const text = `${all[0]!.message} Oldest problem: ${duration(oldestMs)}.`;
+  const others = all.length - most.length;
+  if (most.length === 0)
+    return {
+      level: 'attention',
+      title: others === 1 ? '1 problem needs attention' : `${others} problems need attention`,
+      text,
+    };
+  const count = new Set(most.map(({ queue }) => queue)).size;
+  return {
+    ...{ level: 'broken', title: count === 1 ? '1 queue is broken' : `${count} queues are broken`, text },
+    ...(others > 0 && { rest: `${others} more ${others === 1 ? 'needs' : 'need'} attention` }),
+  };
+}

@@ -1,0 +1,126 @@
+import { read } from '../api.js';
+import type { AssignedRow, JobRow, Page } from '../answers.js';
+import { now } from '../live/clock.js';
+import { rightsFor } from '../live/rights.js';
+import { href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { ActionButton, type Action } from '../parts/action.js';
+import { JobsTable } from '../parts/jobs-table.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { Pager } from '../parts/links.js';
+import { ParamForm } from '../parts/param-form.js';
+import { actionsColumn, type Column } from '../parts/table.js';
+import { When } from '../parts/when.js';
+import type { PageProps } from '../shell/pages.js';
+
+const FIELDS = [
+  ['owner', 'Owner'],
+  ['queue', 'Queue'],
+  ['stage', 'Stage of the queue'],
+] as const;
+const MAX_ACTIVE = 200;
+
+/** The work of people: jobs by owner, by stage, or those of a queue without an owner. */
+export function PeoplePage({ params }: PageProps) {
+  const { owner, queue } = params;
+  return (
+    <>
+      <PageHead title="People" />
+      <ParamForm label="Jobs of people" page="people" fields={FIELDS} params={params} />
+      {owner || queue ? <JobsOf params={params} /> : <AssignedNow params={params} />}
+    </>
+  );
+}
+
+function JobsOf({ params }: PageProps) {
+  const { owner, queue, stage, after } = params;
+  const key = href('people', params);
+  const list = useRead(key, () => read<Page<'jobs', AssignedRow>>('people', { owner, queue, stage, after }));
+  const of = owner ? `assigned to ${owner}` : stage ? `in stage ${stage} of ${queue}` : `of ${queue} without an owner`;
+  const columns: Column<AssignedRow>[] = [
+    { title: 'Owner', cell: (job) => job.owner },
+    { title: 'Stage', cell: (job) => job.stage },
+    { title: 'Lease ends', cell: (job) => <Lease job={job} /> },
+    { title: 'Snoozed until', cell: ({ snoozedUntil }) => snoozedUntil !== null && <When at={snoozedUntil} /> },
+    takeBackColumn(),
+  ];
+  return (
+    <Card isFlush title={`Jobs ${of}`}>
+      <Loaded of={list}>
+        {({ jobs, next }) => (
+          <>
+            {jobs.length === 0 ? (
+              <Empty icon="people" title="No jobs" />
+            ) : (
+              <JobsTable caption={`Jobs ${of}`} jobs={jobs} hasQueue={!queue} more={columns} />
+            )}
+            <Pager page="people" params={params} next={next} />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function AssignedNow({ params }: PageProps) {
+  const { after } = params;
+  const list = useRead(after ?? '', () =>
+    read<Page<'jobs', JobRow>>('jobs', { state: 'active', order: 'newest', after, limit: MAX_ACTIVE }),
+  );
+  const columns: Column<JobRow>[] = [
+    { title: 'Owner', cell: ({ owner }) => owner !== null && <a href={href('people', { owner })}>{owner}</a> },
+    takeBackColumn(),
+  ];
+  return (
+    <Card isFlush title="Assigned now">
+      <Loaded of={list}>
+        {({ jobs, next }) => {
+          const assigned = jobs.filter(({ owner }) => owner !== null);
+          return (
+            <>
+              {assigned.length === 0 ? (
+                <Empty icon="people" title="No job has an owner" />
+              ) : (
+                <JobsTable caption="Assigned jobs" jobs={assigned} hasQueue more={columns} />
+              )}
+              <Pager page="people" params={params} next={next}>
+                {next ? `Owners of the ${MAX_ACTIVE} newest active jobs` : 'All jobs that have an owner'}
+              </Pager>
+            </>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+function takeBackColumn<Row extends JobRow>(): Column<Row> {
+  return actionsColumn((job) =>
+    job.state === 'active' ? <ActionButton verbs={rightsFor(job.queue).verbs} action={takeBack(job)} /> : null,
+  );
+}
+
+function takeBack({ id, owner }: JobRow): Action {
+  return {
+    ...{ verb: 'release', text: 'Take back', label: `Take back job ${id}`, isDangerous: true, body: () => ({ id }) },
+    confirm: `Take job ${id} back from ${owner ?? 'its worker'}?`,
+    done: ({ changed = 0 }) => (changed > 0 ? `Job ${id} waits again.` : `Job ${id} was not assigned any more.`),
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A bar that shrinks in the last hour of the lease. */
+function Lease({ job: { state, leaseUntil } }: { job: AssignedRow }) {
+  if (state !== 'active') return null;
+  if (leaseUntil === null) return <>until it is released</>;
+  const left = Math.max(0, Math.min(1, (Date.parse(leaseUntil) - now.value) / HOUR_MS));
+  return (
+    <span class="lease">
+      <span class="track" aria-hidden="true">
+        <i style={{ width: `${left * 100}%` }} />
+      </span>
+      <When at={leaseUntil} />
+    </span>
+  );
+}

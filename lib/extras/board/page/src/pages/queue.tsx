@@ -1,0 +1,159 @@
+import { read } from '../api.js';
+import type { Group, JobRow, Page, Point, Queue } from '../answers.js';
+import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
+import { duration } from '../format.js';
+import { now } from '../live/clock.js';
+import { problems, queues } from '../live/live.js';
+import { rightsFor } from '../live/rights.js';
+import { go, href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { JobsTable } from '../parts/jobs-table.js';
+import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
+import { PageLink } from '../parts/links.js';
+import { ageOf, problemsOf, titleOf } from '../parts/problem-text.js';
+import { Pill } from '../parts/state.js';
+import type { PageProps } from '../shell/pages.js';
+import { Groups } from './queue/groups.js';
+import { Limits } from './queue/limits.js';
+import { Pipeline } from './queue/pipeline.js';
+import { QueueButtons } from './queue/queue-buttons.js';
+import { QueueErrors } from './queue/queue-errors.js';
+import { QueueWorkers } from './queue/queue-workers.js';
+
+const NEWEST = 10;
+const GROUPS = 20;
+const HISTORY_MS = 30_000;
+
+export function QueuePage({ params }: PageProps) {
+  const { queue = '', group } = params;
+  const known = queues.value.find((one) => one.queue === queue);
+  // A queue that is younger than the last update, or none.
+  const own = useRead(queue, () => read<Queue>('queue', { queue }), HISTORY_MS);
+  const record: Queue | undefined = known ?? (own.data && { ...own.data, verbs: [] });
+  const crumbs = [['Queues', href('overview')], [queue]] as const;
+  if (!record)
+    return (
+      <>
+        <PageHead title={queue} crumbs={crumbs} />
+        {own.error === undefined ? (
+          <Skeleton rows={12} />
+        ) : (
+          <Empty icon="queues" title={own.error}>
+            <a href={href('overview')}>All queues</a>
+          </Empty>
+        )}
+      </>
+    );
+  return (
+    <>
+      <PageHead title={queue} crumbs={crumbs} buttons={<QueueButtons record={record} verbs={rightsFor(queue).verbs} />}>
+        <QueueStatus queue={queue} isPaused={record.paused} />
+      </PageHead>
+      <Pipeline record={record} />
+      <div class="split">
+        <div class="col">
+          <Charts params={params} />
+          <NewestJobs queue={queue} />
+        </div>
+        <div class="col rail">
+          <QueueErrors queue={queue} />
+          <Limits record={record} verbs={rightsFor(queue).verbs} />
+          <QueueGroups queue={queue} after={group} />
+          <QueueWorkers queue={queue} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function QueueStatus({ queue, isPaused }: { queue: string; isPaused: boolean }) {
+  const [first] = problemsOf(problems.value, queue);
+  if (isPaused && (!first || first.rule === 'paused'))
+    return (
+      <Pill tone="attention" icon="paused">
+        paused
+      </Pill>
+    );
+  if (!first) return null;
+  const age = ageOf(first, now.value);
+  return (
+    <Pill tone={first.severity} icon={first.severity}>
+      <span title={first.message}>
+        {titleOf(first)}
+        {age !== null && ` for ${duration(age)}`}
+      </span>
+    </Pill>
+  );
+}
+
+function Charts({ params }: PageProps) {
+  const { queue = '' } = params;
+  const step = stepOf(params['step']);
+  const history = useRead(`${queue} ${step}`, () => read<{ points: Point[] }>('history', { queue, step }), HISTORY_MS);
+  const points = history.data?.points;
+  const failing =
+    step === 'minute' ? problemsOf(problems.value, queue).find(({ rule }) => rule === 'failing') : undefined;
+  const onRange = (one: Step) => go('queue', { ...params, step: one === 'minute' ? '' : one });
+  return (
+    <>
+      <Card
+        isFlush
+        class="chart-card"
+        title="Attempts"
+        aside={<Segments label="Range" value={step} options={RANGES} onChange={onRange} />}
+      >
+        {history.error !== undefined && <Failure text={history.error} reload={history.reload} />}
+        {points ? (
+          <AttemptCharts points={points} step={step} sinceMs={failing?.since ? Date.parse(failing.since) : undefined} />
+        ) : (
+          <Skeleton rows={11} />
+        )}
+      </Card>
+      <div class="charts even">
+        <Card isFlush class="chart-card">
+          {points ? (
+            <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={140} />
+          ) : (
+            <Skeleton rows={6} />
+          )}
+        </Card>
+        <Card isFlush class="chart-card">
+          {points ? (
+            <LatencyChart {...{ points, step }} title="Run time" field="runMs" height={140} />
+          ) : (
+            <Skeleton rows={6} />
+          )}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function NewestJobs({ queue }: { queue: string }) {
+  const newest = useRead(queue, () => read<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST }));
+  return (
+    <Card
+      isFlush
+      title="Newest jobs"
+      aside={
+        <PageLink to="jobs" params={{ queue }}>
+          All jobs
+        </PageLink>
+      }
+    >
+      <Loaded of={newest}>
+        {({ jobs }) =>
+          jobs.length === 0 ? <Empty icon="jobs" title="No jobs" /> : <JobsTable caption="Newest jobs" jobs={jobs} />
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function QueueGroups({ queue, after }: { queue: string; after: string | undefined }) {
+  const page = useRead(`${queue} ${after ?? ''}`, () =>
+    read<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS }),
+  );
+  if (!page.data || (page.data.groups.length === 0 && !after)) return null;
+  return <Groups queue={queue} groups={page.data.groups} next={page.data.next} verbs={rightsFor(queue).verbs} />;
+}

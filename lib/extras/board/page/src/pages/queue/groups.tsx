@@ -1,0 +1,108 @@
+import type { Group, Verb } from '../../answers.js';
+import { number, rateText } from '../../format.js';
+import { href } from '../../live/route.js';
+import { ActionButton, type Action } from '../../parts/action.js';
+import { limitChange, RATE_FIELD } from '../../parts/limit-fields.js';
+import { Card } from '../../parts/layout.js';
+import type { IconName } from '../../parts/icons.js';
+import { State } from '../../parts/state.js';
+import { actionsColumn, Table, type Column } from '../../parts/table.js';
+import { toggleAction } from '../../parts/toggle.js';
+import { When } from '../../parts/when.js';
+
+// The server counts no further.
+const MAX_COUNTED = 1_000;
+
+const ICONS: Readonly<Record<Group['state'], IconName>> = {
+  ready: 'active',
+  blocked: 'blocked',
+  paused: 'paused',
+  idle: 'idle',
+};
+
+interface Props {
+  readonly queue: string;
+  readonly groups: readonly Group[];
+  readonly next: string | null;
+  readonly verbs: readonly Verb[];
+}
+
+export function Groups({ queue, groups, next, verbs }: Props) {
+  const columns: Column<Group>[] = [
+    { title: 'Group', isUnlabelled: true, cell: (one) => <GroupName group={one} /> },
+    { title: 'Waiting', isNumber: true, cell: ({ counts }) => counts && upTo(counts.waiting, counts.active) },
+    { title: 'Active', isNumber: true, cell: (one) => activeText(one) },
+    { title: 'Later', isNumber: true, cell: ({ counts }) => number(counts?.scheduled ?? 0) },
+    actionsColumn((one) => (
+      <>
+        <ActionButton
+          verbs={verbs}
+          icon={one.state === 'paused' ? 'play' : 'paused'}
+          isIcon
+          action={toggleAction(one.state === 'paused', {
+            ...{ name: `group ${one.group}`, suffix: '-group', body: { queue, group: one.group } },
+            done: (past) => `Group ${one.group} is ${past}.`,
+          })}
+        />
+        <ActionButton verbs={verbs} icon="gauge" isIcon action={limitGroupAction(queue, one.group)} />
+      </>
+    )),
+  ];
+  return (
+    <Card isFlush title="Groups">
+      <Table class="slim" caption="Groups" rows={groups} keyOf={({ group }) => group} columns={columns} />
+      {next && (
+        <footer class="pager">
+          <span />
+          <a class="button" href={href('queue', { queue, group: next })}>
+            More groups
+          </a>
+        </footer>
+      )}
+    </Card>
+  );
+}
+
+function GroupName({ group: { group, state, weight, rate, restsUntil } }: { group: Group }) {
+  return (
+    <>
+      <State state={ICONS[state] ?? 'idle'} text={<b>{group}</b>} />
+      <span class="soft block">
+        {state}
+        {weight !== 1 && `, ${number(weight)} turns`}
+        {rate !== undefined && `, ${rateText(rate)}`}
+        {restsUntil !== null && (
+          <>
+            , rests until <When at={restsUntil} />
+          </>
+        )}
+      </span>
+    </>
+  );
+}
+
+function activeText({ counts, concurrency }: Group): string {
+  const active = number(counts?.active ?? 0);
+  if (concurrency === undefined) return active;
+  return `${active} / ${concurrency === null ? 'no limit' : number(concurrency)}`;
+}
+
+function upTo(waiting: number, active: number): string {
+  return waiting + active < MAX_COUNTED ? number(waiting) : `${number(waiting)}+`;
+}
+
+function limitGroupAction(queue: string, group: string): Action {
+  return {
+    verb: 'limit-group',
+    text: 'Limit …',
+    label: `Limit group ${group}`,
+    confirm: `Limit group ${group}`,
+    fields: [
+      { name: 'concurrency', label: 'Running at once', hint: 'A number, or "none". Empty: as it is.' },
+      RATE_FIELD,
+      { name: 'weight', label: 'Weight', type: 'number', hint: '1 to 1,000' },
+    ],
+    body: (values) => ({ queue, group, change: limitChange(values, 'concurrency') }),
+    done: () => `The limits of group ${group} are changed.`,
+  };
+}

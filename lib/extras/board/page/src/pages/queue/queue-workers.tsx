@@ -1,0 +1,39 @@
+import { now } from '../../live/clock.js';
+import { workers } from '../../live/live.js';
+import { href } from '../../live/route.js';
+import { Card, Empty } from '../../parts/layout.js';
+import { State } from '../../parts/state.js';
+import { When } from '../../parts/when.js';
+import { isSilent } from '../../parts/worker-state.js';
+
+/** The workers that serve the queue. Nothing without the right to the list of workers. */
+export function QueueWorkers({ queue }: { queue: string }) {
+  if (workers.value === undefined) return null;
+  const own = workers.value.filter(({ queues }) => queues.includes(queue));
+  return (
+    <Card isFlush title="Workers" aside={<a href={href('workers')}>All</a>}>
+      {own.length === 0 ? (
+        <Empty icon="workers" title="No worker serves this queue" />
+      ) : (
+        <ul class="plain">
+          {own.map((worker) => (
+            <li key={worker.id}>
+              <State
+                state={isSilent(worker, now.value) ? 'broken' : 'ok'}
+                text={
+                  <span class="mono">
+                    {worker.host} {worker.pid}
+                  </span>
+                }
+              />
+              <span class="soft">
+                {isSilent(worker, now.value) ? 'silent, ' : 'alive, '}
+                <When at={worker.seenAt} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

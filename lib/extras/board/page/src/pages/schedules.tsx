@@ -1,0 +1,161 @@
+import { read } from '../api.js';
+import type { Schedule, Shown } from '../answers.js';
+import { clock, duration, exact } from '../format.js';
+import { now } from '../live/clock.js';
+import { rightsFor } from '../live/rights.js';
+import { useRead } from '../live/use-read.js';
+import { ActionButton, type Action } from '../parts/action.js';
+import { ask } from '../parts/dialog.js';
+import { JsonValue } from '../parts/json-tree.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { JobLink, QueueLink } from '../parts/links.js';
+import { State } from '../parts/state.js';
+import { actionsColumn, Table, type Column } from '../parts/table.js';
+import { announceError } from '../parts/toasts.js';
+import { toggleAction } from '../parts/toggle.js';
+import { When } from '../parts/when.js';
+import { DayStrip, HourMarks } from './schedules/day-strip.js';
+
+const EVERY_MS = 15_000;
+const LATE_MS = 60_000;
+const PREVIEWED = 10;
+
+const COLUMNS: readonly Column<Schedule>[] = [
+  { title: 'Schedule', isUnlabelled: true, cell: (row) => <Name schedule={row} /> },
+  { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
+  { title: 'Times', cell: (row) => <Times schedule={row} /> },
+  { title: 'Next 24 hours', class: 'ticks-cell', head: <HourMarks />, cell: ({ ticks }) => <DayStrip ticks={ticks} /> },
+  { title: 'Next', isNumber: true, cell: (row) => <Next schedule={row} /> },
+  { title: 'Last', isNumber: true, cell: (row) => <Last schedule={row} /> },
+  actionsColumn((row) => <Buttons schedule={row} />),
+];
+
+/** The schedules with their ticks of the next 24 hours, in the time zone of the viewer. */
+export function SchedulesPage() {
+  const list = useRead('schedules', () => read<{ schedules: Schedule[] }>('schedules'), EVERY_MS);
+  return (
+    <>
+      <PageHead title="Schedules">
+        <span class="soft">the next 24 hours in your time zone</span>
+      </PageHead>
+      <Card isFlush>
+        <Loaded of={list} rows={8}>
+          {({ schedules }) =>
+            schedules.length === 0 ? (
+              <Empty icon="schedules" title="No schedules">
+                A handler declares one with @Schedule, and QueueSchedules stores one.
+              </Empty>
+            ) : (
+              <Table
+                class="schedule-grid"
+                caption="Schedules"
+                rows={schedules}
+                keyOf={({ name }) => name}
+                columns={COLUMNS}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function Name({ schedule: { name, isPaused, nextAt, source, revision } }: { schedule: Schedule }) {
+  const state = isPaused ? 'paused' : nextAt === null ? 'idle' : 'scheduled';
+  const word = isPaused ? 'paused' : nextAt === null ? 'ended' : 'on';
+  return (
+    <>
+      <State state={state} text={<b>{name}</b>} />
+      <span class="soft block">
+        {word}, from {source}
+        {revision !== null && `, revision ${revision}`}
+      </span>
+    </>
+  );
+}
+
+function Times({ schedule: { cron, everyMs, tz, overlap } }: { schedule: Schedule }) {
+  return (
+    <>
+      <span class="mono">{cron ?? `every ${duration(everyMs)}`}</span>
+      {cron !== null && <span class="tag">{tz}</span>}
+      {overlap !== 'allow' && <span class="tag">overlap: {overlap}</span>}
+    </>
+  );
+}
+
+function Next({ schedule: { nextAt } }: { schedule: Schedule }) {
+  const isLate = nextAt !== null && now.value - Date.parse(nextAt) > LATE_MS;
+  return (
+    <span class={isLate ? 'warn' : ''}>
+      <When at={nextAt} />
+      {isLate && ', late'}
+    </span>
+  );
+}
+
+function Last({ schedule: { lastAt, lastJobId } }: { schedule: Schedule }) {
+  return (
+    <>
+      <When at={lastAt} /> {lastJobId !== null && <JobLink id={lastJobId} />}
+    </>
+  );
+}
+
+function Buttons({ schedule: { name, queue, isPaused, payload } }: { schedule: Schedule }) {
+  const { verbs } = rightsFor(queue);
+  const runNow: Action = {
+    ...{ verb: 'run-schedule', text: 'Run now', label: `Run now: ${name}`, confirm: `Enqueue a job of ${name} now?` },
+    body: () => ({ name }),
+    done: ({ id }) => `Job ${id} of ${name} is enqueued.`,
+  };
+  const toggle = toggleAction(isPaused, {
+    ...{ name, suffix: '-schedule', body: { name } },
+    done: (past) => `Schedule ${name} is ${past}.`,
+  });
+  return (
+    <>
+      <button type="button" aria-label={`Next ticks of ${name}`} onClick={() => void preview(name, payload)}>
+        Ticks
+      </button>
+      <ActionButton verbs={verbs} action={runNow} />
+      <ActionButton verbs={verbs} action={toggle} icon={isPaused ? 'play' : 'paused'} isIcon />
+    </>
+  );
+}
+
+async function preview(name: string, payload: Shown | null): Promise<void> {
+  try {
+    const { ticks } = await read<{ ticks: string[] }>('preview', { name, count: PREVIEWED });
+    const content = (
+      <>
+        {ticks.length === 0 ? <p>It has no further tick.</p> : <Ticks ticks={ticks} />}
+        {payload && (
+          <>
+            <h3>Payload</h3>
+            <JsonValue shown={payload} name="payload" />
+          </>
+        )}
+      </>
+    );
+    ask({ title: `Next ticks of ${name}`, content, submit: 'Close', isNotice: true });
+  } catch (error) {
+    announceError(error);
+  }
+}
+
+function Ticks({ ticks }: { ticks: readonly string[] }) {
+  return (
+    <ol class="tick-list">
+      {ticks.map((tick) => (
+        <li key={tick}>
+          <time dateTime={tick} title={exact(tick)}>
+            {clock(tick, true)}
+          </time>{' '}
+          <span class="soft">{tick.slice(0, 19).replace('T', ' ')} UTC</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,49 @@
+import { read } from '../api.js';
+import type { Subscription } from '../answers.js';
+import { useRead } from '../live/use-read.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { QueueLink } from '../parts/links.js';
+import { Table, type Column } from '../parts/table.js';
+import { When } from '../parts/when.js';
+
+const COLUMNS: readonly Column<Subscription>[] = [
+  { title: 'Topic', isUnlabelled: true, cell: ({ topic }) => <b class="mono">{topic}</b> },
+  { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
+  {
+    title: 'Only with headers',
+    cell: ({ where, isMalformed }) => (isMalformed ? 'malformed: matches nothing' : filterText(where)),
+  },
+  { title: 'Since', isNumber: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+];
+
+/** The subscriptions of queues to topics. */
+export function TopicsPage() {
+  const list = useRead('topics', () => read<{ subscriptions: Subscription[] }>('subscriptions'));
+  return (
+    <>
+      <PageHead title="Topics" />
+      <Card isFlush>
+        <Loaded of={list}>
+          {({ subscriptions }) =>
+            subscriptions.length === 0 ? (
+              <Empty icon="topics" title="No queue has subscribed to a topic" />
+            ) : (
+              <Table
+                caption="Subscriptions of queues to topics"
+                rows={subscriptions}
+                keyOf={({ queue, topic }) => `${queue} ${topic}`}
+                columns={COLUMNS}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function filterText(where: Subscription['where']): string {
+  return Object.entries(where)
+    .map(([name, values]) => `${name} = ${[values].flat().join(' or ')}`)
+    .join(', ');
+}

@@ -1,0 +1,76 @@
+import type { Worker } from '../answers.js';
+import { plural } from '../format.js';
+import { now } from '../live/clock.js';
+import { workers } from '../live/live.js';
+import { href } from '../live/route.js';
+import { Card, Empty, PageHead, Skeleton } from '../parts/layout.js';
+import { QueueLink } from '../parts/links.js';
+import { State } from '../parts/state.js';
+import { When } from '../parts/when.js';
+import { isSilent } from '../parts/worker-state.js';
+
+/** The running workers, and those that crashed within the last day; silent ones first. */
+export function WorkersPage() {
+  const all = workers.value;
+  const sorted = all && [...all].sort((a, b) => Number(isSilent(b, now.value)) - Number(isSilent(a, now.value)));
+  return (
+    <>
+      <PageHead title="Workers">
+        {all && all.length > 0 && (
+          <span class="soft">{plural(all.length, 'worker')}, with those that crashed within a day</span>
+        )}
+      </PageHead>
+      {sorted === undefined ? (
+        <Card>
+          <Skeleton rows={8} />
+        </Card>
+      ) : sorted.length === 0 ? (
+        <Card>
+          <Empty icon="workers" title="No worker runs">
+            Start a process with a handler.
+          </Empty>
+        </Card>
+      ) : (
+        <ul class="worker-cards" aria-label="Workers">
+          {sorted.map((worker) => (
+            <WorkerCard key={worker.id} worker={worker} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function WorkerCard({ worker }: { worker: Worker }) {
+  const { id, host, pid, queues, startedAt, seenAt } = worker;
+  const silent = isSilent(worker, now.value);
+  return (
+    <li class={`card worker ${silent ? 'silent' : ''}`}>
+      <header>
+        <State state={silent ? 'broken' : 'ok'} text={<b class="mono">{host}</b>} />
+        <span class="soft">
+          process {pid}, started <When at={startedAt} />
+        </span>
+      </header>
+      <ul class="slot-list" aria-label={`Queues of ${host}`}>
+        {queues.map((queue) => (
+          <li key={queue}>
+            <QueueLink queue={queue} />
+          </li>
+        ))}
+      </ul>
+      <footer class={silent ? 'bad' : 'soft'}>
+        <span>
+          {silent ? 'silent' : 'alive'}, last heartbeat <When at={seenAt} />
+        </span>
+        <a
+          class="mono"
+          href={href('jobs', { worker: id, state: 'active' })}
+          aria-label={`Running jobs of worker ${id}`}
+        >
+          {id.slice(0, 8)}
+        </a>
+      </footer>
+    </li>
+  );
+}

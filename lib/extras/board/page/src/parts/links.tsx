@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact';
+import { href, type Params } from '../live/route.js';
+
+export function JobLink({ id }: { id: number }) {
+  return (
+    <a class="mono job-link" href={href('job', { id })}>
+      #{id}
+    </a>
+  );
+}
+
+export function QueueLink({ queue }: { queue: string }) {
+  return (
+    <a class="queue-link" href={href('queue', { queue })}>
+      {queue}
+    </a>
+  );
+}
+
+export function PageLink({ to, params = {}, children }: { to: string; params?: Params; children: ComponentChildren }) {
+  return <a href={href(to, params)}>{children}</a>;
+}
+
+interface PagerProps {
+  readonly page: string;
+  readonly params: Params;
+  readonly next: string | null;
+  readonly children?: ComponentChildren;
+}
+
+/** The links to the parts of a long list. */
+export function Pager({ page, params, next, children }: PagerProps) {
+  const { after, ...first } = params;
+  if (!after && !next && !children) return null;
+  return (
+    <footer class="pager">
+      <span class="soft">{children}</span>
+      <span class="buttons">
+        {after && (
+          <a class="button" href={href(page, first)}>
+            First page
+          </a>
+        )}
+        {next && (
+          <a class="button" href={href(page, { ...params, after: next })}>
+            Next page
+          </a>
+        )}
+      </span>
+    </footer>
+  );
+}

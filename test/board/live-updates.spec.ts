@@ -1,0 +1,111 @@
+import { useBrowser } from './support/board-browser.js';
+
+const FOCUSED = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
+
+describe('a live update of the board', () => {
+  const { start } = useBrowser();
+
+  it('keeps an open attempt, an open part of a payload, the focus and the scroll position', async () => {
+    const { board, producer, runner, admin } = await start();
+    const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, (job) => {
+      job.log(`line of attempt ${job.attempt}`);
+      throw new Error('no');
+    });
+    const payload = { lines: { deep: { deeper: ['found'] } }, text: 'x\n'.repeat(200) };
+    const { id } = await producer.enqueue('email', payload);
+    await runner.whenIdle();
+    await stop();
+    const window = await board(`job?id=${id}`);
+    const { page } = window;
+    const first = page.getByRole('button', { name: /^Attempt 1 failed/ });
+    const folded = page.getByRole('button', { name: /^deep:/ });
+
+    await first.click();
+    await page.getByText('line of attempt 1').waitFor();
+    await folded.click();
+    await folded.focus();
+    await page.evaluate('scrollTo(0, 120)');
+    await admin.retry(id);
+    await page.locator('.pill').getByText('waiting').waitFor();
+
+    expect(await first.getAttribute('aria-expanded')).toBe('true');
+    expect(await folded.getAttribute('aria-expanded')).toBe('true');
+    expect(await page.evaluate(FOCUSED)).toMatch(/^deep/);
+    expect(await page.evaluate('scrollY')).toBe(120);
+  });
+
+  it('keeps the rows of a list in their places, and says how many newer jobs there are', async () => {
+    const { board, producer, admin } = await start();
+    await producer.enqueueMany('email', [
+      { payload: 1, options: { delay: '1h' } },
+      { payload: 2, options: { delay: '1h' } },
+    ]);
+    const window = await board('jobs?queue=email');
+    const { page } = window;
+    const ids = () => page.locator('tbody .job-link').allInnerTexts();
+
+    await page.getByLabel('Select job 1', { exact: true }).check();
+    await producer.enqueue('email', 3);
+    await admin.promote(2);
+    await page.getByRole('button', { name: 'Show 1 newer job' }).waitFor();
+    const before = await ids();
+    const states = await page.locator('tbody .c-state').allInnerTexts();
+    const isChecked = await page.getByLabel('Select job 1', { exact: true }).isChecked();
+    await page.getByRole('button', { name: 'Show 1 newer job' }).click();
+
+    expect([before, states]).toEqual([
+      ['#2', '#1'],
+      ['waiting', 'scheduled'],
+    ]);
+    expect(isChecked).toBe(true);
+    expect(await ids()).toEqual(['#3', '#2', '#1']);
+  });
+
+  it('keeps a dialog with the text that a person types, and a filter that is not sent', async () => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', { to: 'ann' }, { delay: '1h' });
+    const window = await board('job?id=1');
+    const { page } = window;
+
+    await window.pressMore('Payload …');
+    await page.getByLabel('Payload as JSON').fill('{"to":"bob"}');
+    await waitForUpdate();
+    const typed = await page.getByLabel('Payload as JSON').inputValue();
+    await window.confirm('Keep as it is');
+    await window.go('people');
+    await page.getByLabel('Owner', { exact: true }).fill('an');
+    await waitForUpdate();
+
+    expect(typed).toBe('{"to":"bob"}');
+    expect(await page.getByLabel('Owner', { exact: true }).inputValue()).toBe('an');
+    expect(await page.evaluate(`document.activeElement.getAttribute('name')`)).toBe('owner');
+
+    /** The next answer of the page that is open has arrived, and the page has drawn it. */
+    async function waitForUpdate(): Promise<void> {
+      await (await page.waitForResponse(/\/api\/jobs?\?/)).finished();
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    }
+  });
+
+  it('waits while the updates are paused, and the page shows the age of its numbers', async () => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board('');
+    const { page } = window;
+    const waiting = window.row('email').getByRole('cell').nth(2);
+    await waiting.getByText('1', { exact: true }).waitFor();
+
+    await window.button('Pause the updates').first().click();
+    await producer.enqueue('email', 2);
+    await window
+      .connection('paused')
+      .getByText(/^Paused · 3(\.\d)? s ago/)
+      .waitFor();
+    const paused = await waiting.innerText();
+    await window.button('Continue the updates').first().click();
+    await waiting.getByText('2', { exact: true }).waitFor();
+
+    expect(paused).toBe('1');
+    expect(await page.title()).toContain('Overview');
+  });
+});

@@ -1,0 +1,85 @@
+import { useBrowser } from './support/board-browser.js';
+
+describe('the overview of the board', () => {
+  const { start } = useBrowser();
+
+  it('has the verdict of the server: the problems, their start and the buttons that help', async () => {
+    const { board, admin, producer } = await start({ board: { user: () => 'ann' } });
+    await producer.enqueueMany('legacy', [{ payload: 1 }, { payload: 2 }]);
+    await producer.enqueue('invoice', 1);
+    await admin.as('ann').pause('invoice');
+    const window = await board('');
+    const { page } = window;
+    const card = (queue: string) => page.getByRole('article').filter({ has: page.getByRole('link', { name: queue }) });
+
+    await page.getByRole('heading', { level: 1, name: '1 queue is broken, 1 more needs attention' }).waitFor();
+    const [first] = await admin.problems();
+    const legacy = await card('legacy').innerText();
+    const paused = await card('invoice').innerText();
+    const title = await page.title();
+    await card('invoice').getByRole('button', { name: 'Resume invoice' }).click();
+    await window.announced('Queue invoice is resumed.');
+    await window.button('Undo').click();
+    await window.announced('Queue invoice is paused.');
+    await card('legacy').getByRole('link', { name: 'See its jobs' }).click();
+    await page.getByRole('heading', { name: 'Jobs of legacy' }).waitFor();
+
+    expect(first!.message).toMatch(/^No worker serves queue "legacy": 2 jobs wait/);
+    expect(legacy).toContain('No worker serves queue "legacy": 2 jobs wait');
+    expect(legacy).toMatch(/since \d\d:\d\d/);
+    expect(paused).toContain('Queue "invoice" is paused by ann');
+    expect(title).toBe('(1) Overview – Queues');
+    expect(await admin.queues()).toMatchObject([{ queue: 'invoice', paused: true }, { queue: 'legacy' }]);
+  });
+
+  it('is healthy without problems, and says that the state is unknown when the connection is lost', async () => {
+    const { board, producer, runner, close } = await start();
+    await runner.handle('email', {}, () => undefined);
+    await producer.enqueue('email', 1);
+    await runner.whenIdle();
+    const window = await board('');
+
+    await window.page.getByRole('heading', { level: 1, name: 'The queue is healthy' }).waitFor();
+    await close();
+    await window.page.getByRole('heading', { level: 1, name: /^The state is unknown since \d\d:\d\d/ }).waitFor();
+    // The browser reports each request that the server does not answer.
+    window.problems.splice(0);
+  });
+
+  it('finds queues, pages, jobs and actions by the keyboard', async () => {
+    const { board, producer, admin } = await start();
+    await producer.enqueue('email', 1);
+    await producer.enqueue('report', 2);
+    const window = await board('');
+    const { page } = window;
+    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+    await window.row('email').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('rep');
+    await window.row('email').waitFor({ state: 'detached' });
+    const filtered = page.url();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('2');
+    await page.keyboard.press('Enter');
+    await heading('report #2');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('pause email');
+    await page.keyboard.press('Enter');
+    await window.announced('Queue email is paused.');
+    await page.keyboard.press('g');
+    await page.keyboard.press('j');
+    await heading('Jobs');
+    await window.row('report').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 selected').waitFor();
+    await page.keyboard.press('Enter');
+    await heading('report #2');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+
+    expect(filtered).toContain('find=rep');
+    expect(await admin.queues()).toMatchObject([{ queue: 'email', paused: true }, { queue: 'report' }]);
+  });
+});
