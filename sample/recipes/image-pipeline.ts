@@ -43,7 +43,7 @@ export class ImagePipeline {
     // The handler leaves its slot here, and starts again when all sizes are there.
     await job.fanOut('picture.resize', sizes, { onFailure: 'cancel' });
     const variants: string[] = [];
-    for await (const child of job.children<string>()) variants.push(child.result!);
+    for await (const child of job.children<string>()) variants.push(String(child.result));
     await job.transaction((manager) => manager.update(Picture, id, { variants }));
   }
 

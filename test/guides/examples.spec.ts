@@ -36,6 +36,18 @@ async function pagesIn(folder: string): Promise<Page[]> {
   return Promise.all(names.sort().map((name) => pageOf(join(root, folder, name))));
 }
 
+/** The same blocks in the doc comments of lib, which the API reference of the site shows. */
+async function examplesOfComments(): Promise<Page[]> {
+  const names = (await readdir(join(root, 'lib'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const pages = names.sort().map(async (name) => {
+    const comments = await readFile(join(root, 'lib', name), 'utf8');
+    const blocks = comments.matchAll(/^ *\* ```ts\n((?: *\*(?! ```).*\n)+)/gm);
+    const codes = [...blocks].map(([, block]) => block!.replaceAll(/^ *\* ?/gm, ''));
+    return { page: `lib/${name}`, examples: codes.filter((code) => code.startsWith('import ')) };
+  });
+  return (await Promise.all(pages)).filter(({ examples }) => examples.length > 0);
+}
+
 describe('the examples of the README and the documentation', () => {
   const folder = join(root, 'node_modules/.cache/nestjs-sql-queue/examples');
   let pages: Page[];
@@ -75,9 +87,9 @@ describe('the examples of the README and the documentation', () => {
   });
 
   it('compile in a project of `nest new`', async () => {
-    const files = pages.flatMap(({ page, examples }) =>
+    const files = [...pages, ...(await examplesOfComments())].flatMap(({ page, examples }) =>
       examples.map((code, index) => ({
-        name: `${page.replace(/\.md$/, '').replaceAll('/', '-')}-${index + 1}.ts`,
+        name: `${page.replace(/\.(md|ts)$/, '').replaceAll('/', '-')}-${index + 1}.ts`,
         code,
       })),
     );

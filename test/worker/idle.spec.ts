@@ -5,6 +5,8 @@ import { interceptingDriver } from '../support/intercepting-driver.js';
 // The random number of these engines is 0.5, and jitter makes a poll interval up to a fifth longer.
 const REST_MS = 2_000 * (1 + 0.2 * 0.5);
 const LISTENING_A_MINUTE = 3;
+const FIRST_PRUNED_MS = 30_000;
+const PRUNED_EVERY_MS = 60_000;
 
 describeEngines(
   'an idle process',
@@ -28,9 +30,12 @@ describeEngines(
       const minute = async (): Promise<void> => {
         for (let ms = 0; ms < 60_000; ms += REST_MS) {
           await clock.advance(REST_MS);
-          await clock.untilSleeping(REST_MS);
+          await Promise.all([clock.untilSleeping(REST_MS), clock.untilSleeping(PRUNED_EVERY_MS)]);
         }
       };
+      await clock.untilSleeping(FIRST_PRUNED_MS);
+      await clock.advance(FIRST_PRUNED_MS);
+      await Promise.all([clock.untilSleeping(REST_MS), clock.untilSleeping(PRUNED_EVERY_MS)]);
       // The connection pool opens its permanent connections.
       await minute();
       statements.length = 0;

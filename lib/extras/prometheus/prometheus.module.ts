@@ -43,10 +43,12 @@ class QueueMetricsLifecycle implements OnModuleInit, OnApplicationShutdown {
  *
  * @example
  * ```ts
+ * import { Module } from '@nestjs/common';
+ * import { SqlQueuePrometheusModule } from 'nestjs-sql-queue/prometheus';
  * import { register } from 'prom-client';
  *
- * @Module({ imports: [PrometheusModule.register(), SqlQueuePrometheusModule.forRoot({ registry: register })] })
- * class MetricsModule {}
+ * @Module({ imports: [SqlQueuePrometheusModule.forRoot({ registry: register })] })
+ * export class MetricsModule {}
  * ```
  */
 @Module({})

@@ -31,8 +31,8 @@ export const importBullmq: Command = {
       ...CREATE_OPTION,
     },
   },
-  // Payloads of BullMQ have no limit.
-  defaults: { maxPayloadBytes: 16_000_000 },
+  // BullMQ has no limit. A longer payload needs a larger max_allowed_packet than the default of MariaDB.
+  defaults: { maxPayloadBytes: 4_000_000 },
   async run(call) {
     const { args, options, env } = call;
     const url = options.text('redis') ?? env.REDIS_URL;

@@ -1,0 +1,3 @@
+import { errorPages } from '../../source/errors.mjs';
+
+export default { paths: errorPages };

@@ -1,0 +1,45 @@
+// Adapts Markdown that is written for GitHub: links to files, error codes, braces, and tables that are wider than a phone.
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { imageOf, pageOf, root, targetOf } from './places.mjs';
+import { readErrors } from './sources.mjs';
+
+const codes = new Set(readErrors().map(({ code }) => code));
+
+export function rewriteMarkdown(md) {
+  md.core.ruler.push('links-of-error-codes', ({ tokens, Token }) => {
+    for (const { children } of tokens) {
+      if (!children || children.some(({ type }) => type === 'link_open')) continue;
+      for (const code of children.filter(({ type, content }) => type === 'code_inline' && codes.has(content))) {
+        const open = Object.assign(new Token('link_open', 'a', 1), { attrs: [['href', `/errors/${code.content}.md`]] });
+        children.splice(children.indexOf(code), 1, open, code, new Token('link_close', 'a', -1));
+      }
+    }
+  });
+
+  md.core.ruler.push('links-of-the-site', ({ tokens, env }) => {
+    const path = env.realPath ?? env.path;
+    // Titles are parsed without a file.
+    if (path === undefined) return;
+    const file = relative(root, path);
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type === 'link_open') token.attrSet('href', targetOf(token.attrGet('href'), file, isPage));
+      if (token.type !== 'image') continue;
+      const src = imageOf(token.attrGet('src'), file);
+      if (src === undefined) Object.assign(token, { type: 'text', tag: '', attrs: null, children: null });
+      else token.attrSet('src', src);
+    }
+  });
+
+  // Vue would evaluate braces in text.
+  const { text } = md.renderer.rules;
+  md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;');
+
+  // A table scrolls on its own, also by keys.
+  md.renderer.rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
+  md.renderer.rules.table_close = () => '</table></div>';
+}
+
+function isPage(file) {
+  return file.endsWith('.md') && existsSync(join(root, file)) && pageOf(file) !== file;
+}
