@@ -19,10 +19,11 @@ describe('the instrumentations of an application', () => {
   it('send a metric of each attempt, and the error of a dead job', async () => {
     const agent = createSocket('udp4');
     await new Promise<void>((listening) => agent.bind(0, '127.0.0.1', listening));
-    // Sentry sends nothing, because each event ends here.
+    // Sentry sends nothing, because each event ends here, and no reports of such events.
     const reported = new Promise<Sentry.ErrorEvent>((report) => {
       const beforeSend = (event: Sentry.ErrorEvent) => (report(event), null);
-      Sentry.init({ dsn: 'http://key@127.0.0.1:1/1', defaultIntegrations: false, beforeSend });
+      const dsn = 'http://key@127.0.0.1:1/1';
+      Sentry.init({ dsn, defaultIntegrations: false, sendClientReports: false, beforeSend });
     });
     const app = await Test.createTestingModule({
       imports: [
@@ -46,6 +47,7 @@ describe('the instrumentations of an application', () => {
     await expect(producer.waitFor(failed.id)).rejects.toThrow('The address has no @.');
     expect(await reported).toMatchObject({ tags: { queue: 'mail.send' }, extra: { id: failed.id, attempt: 2 } });
     await app.close();
+    await Sentry.close();
     agent.close();
   });
 });
