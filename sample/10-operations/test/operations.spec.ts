@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { QueueProducer } from 'nestjs-sql-queue';
+import { QueueProducer, SqlQueueRunner } from 'nestjs-sql-queue';
 import { createJobContext, FakeQueueProducer } from 'nestjs-sql-queue/testing';
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
@@ -45,9 +45,10 @@ describe('the application', () => {
     const producer = app.get(QueueProducer);
     const { id } = await producer.enqueue('shop.mail', { order: 1, to: 'ada@example.com' });
     await producer.waitFor(id);
+    await app.get(SqlQueueRunner).whenIdle();
 
     await request(app.getHttpServer()).get('/health/ready').expect(200);
     const { text } = await request(app.getHttpServer()).get('/metrics').expect(200);
-    expect(text).toContain('queue="shop.mail"');
+    expect(text).toMatch(/^sql_queue_job_runs_total\{.*queue="shop.mail".*\} 1$/m);
   });
 });
