@@ -53,7 +53,6 @@ async function test() {
   await provideSqliteDriver();
   const found = Object.fromEntries(await Promise.all(wanted.map(async (name) => [name, await find(name)])));
   const missing = wanted.filter((name) => found[name].reason);
-
   const hasSqlite = found.sqlite !== undefined && !found.sqlite.reason;
 
   const pool = run.file('databases');
@@ -61,7 +60,7 @@ async function test() {
   await mkdir(pool);
   await mkdir(statements);
   const sampleTests = await chooseSampleTests();
-  const environment = {
+  const databases = {
     SQL_QUEUE_TEST_MYSQL: found.mysql?.url,
     SQL_QUEUE_TEST_MYSQL_CLI: found.mysql?.client,
     SQL_QUEUE_TEST_MARIADB: found.mariadb?.url,
@@ -71,19 +70,20 @@ async function test() {
     SQL_QUEUE_TEST_SQLITE: hasSqlite ? 'on' : 'off',
   };
   const mayBeEmpty = vitestArguments.length > 0 && sampleTests.length > 0;
-  const runs = [await runVitest(environment, mayBeEmpty)];
+  const runs = [await runVitest(databases, mayBeEmpty)];
   if (hasSqlite && sampleTests.length > 0) runs.push(await runJest(sampleTests));
   const hasError = runs.some(({ code }) => code !== 0);
   const results = sumOf(runs.map((each) => each.results));
 
   await dropDatabases(pool, found);
 
-  // A file that fails to load has no failed tests.
-  const unloaded = results.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.length,
+  // A file may fail without a failed test: it does not load, or an error comes after its tests.
+  const failedFiles = results.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   const comparisons = isGolden ? [] : await compareStatements(statements, results.testResults);
-  const failed = results.numFailedTests + unloaded.length + comparisons.filter(({ hasChanged }) => hasChanged).length;
+  const failed =
+    results.numFailedTests + failedFiles.length + comparisons.filter(({ hasChanged }) => hasChanged).length;
   const skipped = results.numPendingTests + results.numTodoTests;
   console.log();
   for (const name of missing) console.log(`not run: ${titles[name]} (${found[name].reason})`);
@@ -153,6 +153,7 @@ function runVitest(env, mayBeEmpty) {
       ...(mayBeEmpty ? ['--passWithNoTests'] : []),
       ...vitestArguments,
     ],
+    mayBeEmpty,
     env: { ...env, ...(vitestArguments.length === 0 && { SQL_QUEUE_TEST_SET: set }) },
   });
 }
@@ -172,7 +173,6 @@ function runJest(files) {
       '--runTestsByPath',
       ...files,
     ],
-    env: { NODE_OPTIONS: '' },
   });
 }
 
@@ -182,12 +182,12 @@ async function chooseSampleTests() {
   const names = await readdir(join(root, 'sample'), { recursive: true }).catch(() => []);
   const files = names.filter((name) => name.endsWith('.spec.ts')).map((name) => `sample/${name}`);
   if (vitestArguments.length === 0) return set === 'short' ? files.sort() : [];
-  return files.filter((file) =>
-    vitestArguments.some((argument) => !argument.startsWith('-') && file.includes(argument)),
-  );
+  // The value after `-t` is a part of the names of tests.
+  const parts = vitestArguments.filter((part, index) => !part.startsWith('-') && vitestArguments[index - 1] !== '-t');
+  return files.filter((file) => parts.some((part) => file.includes(part)));
 }
 
-async function runTests(name, output, { args, env }) {
+async function runTests(name, output, { args, env, mayBeEmpty = false }) {
   runner = run.spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -197,7 +197,7 @@ async function runTests(name, output, { args, env }) {
   const exit = once(runner, 'exit').finally(() => over.abort());
   endLingering(name, output, over.signal).catch(() => undefined);
   const [code] = await exit;
-  if (code === 0 && !existsSync(output)) return { code, results: NO_RESULTS };
+  if (mayBeEmpty && code === 0 && !existsSync(output)) return { code, results: NO_RESULTS };
   const results = await readFile(output, 'utf8').then(JSON.parse, () => {
     throw new Error(`${name} ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
   });
