@@ -45,6 +45,8 @@ describe('the shop and a worker', () => {
 
     await orders.place(1, NEEDS_APPROVAL);
     await harness.drain();
+    await harness.advance('1h');
+    await harness.drain();
     expect(await entries()).toEqual(['reserved', expect.stringMatching(/^charged /)]);
 
     await orders.approve(1, 'ada');
