@@ -1,44 +1,15 @@
 import 'reflect-metadata';
-import { Injectable, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import {
-  JobContext,
-  OnQueueEvent,
-  QueueAdmin,
-  QueueProcessor,
-  QueueProducer,
-  SqlQueueModule,
-  type QueueEvent,
-} from 'nestjs-sql-queue';
+import { QueueAdmin, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-
-declare module 'nestjs-sql-queue' {
-  interface QueueJobs {
-    'text.count': { payload: { text: string } };
-    'report.write': { payload: { of: number; words: number }; result: number };
-  }
-}
+import { Reports } from './reports.js';
 
 const FILE = './other-languages.sqlite';
 const TEXTS = ['the quick brown fox', 'jumps over', 'the lazy dog', '', 'again and again and again'];
-
-/** The Nest side: it prints the word counts of the Python side. */
-@Injectable()
-class Reports {
-  @QueueProcessor('report.write')
-  write({ payload, headers }: JobContext<{ of: number; words: number }>) {
-    console.log(`nest:   job ${payload.of} has ${payload.words} words, says ${headers['from']}`);
-    return payload.words;
-  }
-
-  @OnQueueEvent('rescued')
-  rescued({ jobId, queue }: QueueEvent) {
-    console.log(`nest:   rescued job ${jobId} of ${queue}`);
-  }
-}
 
 @Module({
   imports: [SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database: FILE } })],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -179,6 +180,24 @@ describe('QueueHarness.advance() with schedules', () => {
     expect(ran.every(({ queue, outcome }) => queue === 'report' && outcome === 'complete')).toBe(true);
     expect(seen.map((at, hour) => at.getTime() - seen[0]!.getTime() - hour * 3_600_000)).toEqual(seen.map(() => 0));
     expect(await harness.drain()).toEqual([]);
+    await close();
+  });
+
+  it('runs each tick in order if a job takes longer than the time between two ticks', async () => {
+    const seen: number[] = [];
+    class Reports {
+      @QueueProcessor('report')
+      @Schedule('frequent', { every: '100ms', missed: { all: 1_000 } })
+      async build(job: JobContext) {
+        if (seen.push(job.schedule!.at.getTime()) === 1) await sleep(150);
+      }
+    }
+    const { harness, close } = await setup(Reports);
+
+    await harness.advance('10s');
+
+    expect(seen.length).toBeGreaterThanOrEqual(100);
+    expect(seen).toEqual(seen.map((_, index) => seen[0]! + index * 100));
     await close();
   });
 
