@@ -9,6 +9,7 @@ export const ENTRY_POINTS = {
   otel: 'extras/otel/index.ts',
   board: 'extras/board/index.ts',
   'bull-board': 'extras/bull-board/index.ts',
+  'eslint-plugin': 'extras/eslint-plugin/index.ts',
 };
 
 export const COMMAND_LINE = { cli: 'extras/cli/main.ts' };
