@@ -28,6 +28,10 @@ export const CASES: Record<Rule, Record<'valid' | 'invalid', Record<string, stri
       'accepts an error handler in catch()': inClass(`this.producer.enqueue('order', 1).catch(log);`),
       'accepts an error handler in then()': inClass(`this.producer.request('order', 1).then(show, log);`),
       'accepts finally() before catch()': inClass(`this.producer.enqueue('order', 1).finally(stop).catch(log);`),
+      'accepts finally() after catch()': inClass(`this.producer.enqueue('order', 1).catch(log).finally(stop);`),
+      'accepts a listener that returns the promise': inClass(
+        `emitter.on('order', () => this.producer.enqueue('order', 1));`,
+      ),
       'accepts a promise that is kept in a variable': inClass(
         `const job = this.producer.enqueue('order', 1); await job;`,
       ),
@@ -64,6 +68,7 @@ export const CASES: Record<Rule, Record<'valid' | 'invalid', Record<string, stri
       'reports an optional call': inClass(`this.producer?.publish('t', 1);`),
       'reports void, which handles no error': inClass(`void this.producer.flow(build);`),
       'reports then() without an error handler': inClass(`this.producer.request('order', 1).then(show);`),
+      'reports catch() without an error handler': inClass(`this.producer.enqueue('order', 1).catch();`),
       'reports finally() alone': inClass(`this.producer.enqueue('order', 1).finally(stop);`),
       'reports a call after a condition': inClass(`ids.length > 0 && this.queue.enqueue(1);`),
       'reports a branch of a conditional expression': inClass(`ids ? this.queue.enqueue(1) : null;`),
@@ -75,6 +80,9 @@ export const CASES: Record<Rule, Record<'valid' | 'invalid', Record<string, stri
       'reports Promise.all() that is dropped': inClass(`Promise.all([this.producer.enqueue('order', 1)]);`),
       'reports Promise.all() of mapped promises that is dropped': inClass(
         `Promise.all(ids.map((id) => this.producer.enqueue('order', id)));`,
+      ),
+      'reports a call in a block of a listener': inClass(
+        `emitter.on('order', () => { this.producer.enqueue('order', 1); });`,
       ),
       'reports a callback of a timer': inClass(`setInterval(() => this.producer.signal('tick', 'a'), 1000);`),
       'reports a function that is called and dropped': inClass(`(async () => { await this.queue.enqueue(1); })();`),
@@ -121,6 +129,12 @@ export const CASES: Record<Rule, Record<'valid' | 'invalid', Record<string, stri
       'accepts enqueueStatement() in a transaction of another ORM': inClass(
         `await this.prisma.$transaction(async (tx) => run(tx, await this.producer.enqueueStatement('order', 1)));`,
       ),
+      'accepts the manager of a transaction further outside': inTransaction(
+        `await manager.transaction(() => this.producer.enqueue('order', 1, { manager }));`,
+      ),
+      'accepts a producer that is bound in the argument of a method': inTransaction(
+        `await this.bill(this.producer.withManager(manager));`,
+      ),
       'accepts verbs that join no transaction': inTransaction(`await this.producer.request('order', 1);`),
       'accepts an object of another library': inTransaction(`await this.bus.publish('t', 1);`),
     },
@@ -139,6 +153,15 @@ export const CASES: Record<Rule, Record<'valid' | 'invalid', Record<string, stri
       'reports a signal': inTransaction(`await this.producer.signal('paid', 'order:1');`),
       'reports a job in a callback inside the transaction': inTransaction(
         `await Promise.all(ids.map((id) => this.producer.enqueue('order', id)));`,
+      ),
+      'reports a job in a nested transaction': inTransaction(
+        `await manager.transaction(async () => { await this.producer.enqueue('order', 1); });`,
+      ),
+      'reports one job of two in Promise.all()': inTransaction(
+        `await Promise.all([this.producer.enqueue('a', 1, { manager }), this.producer.enqueue('b', 1)]);`,
+      ),
+      'reports a job in a function inside the transaction': inTransaction(
+        `const store = async () => { await this.producer.enqueue('order', 1); }; await store();`,
       ),
       'reports a job in a transaction with an isolation level': inClass(
         `await this.dataSource.transaction('SERIALIZABLE', async () => { await this.queue.enqueue(1); });`,

@@ -64,12 +64,13 @@ function isLost(node: Node): boolean {
   }
 }
 
-/** `promise.finally(…)` and `promise.then(…)` reject as the promise does. */
+/** `promise.finally(…)`, `promise.then(…)` and `promise.catch()` reject as the promise does. */
 function isLostByMethod(member: Node): boolean {
   const call = member.parent!;
   if (call.type !== 'CallExpression' || call.callee !== member) return false;
   const { method } = methodCall(call) ?? {};
-  const isPassedOn = method === 'finally' || (method === 'then' && call.arguments!.length < 2);
+  const { length } = call.arguments!;
+  const isPassedOn = method === 'finally' || (method === 'then' && length < 2) || (method === 'catch' && length === 0);
   return isPassedOn && isLost(call);
 }
 
