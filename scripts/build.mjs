@@ -3,11 +3,11 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleCode, bundlePage, bundleTypes } from './bundle/bundle.mjs';
-import { PAGE } from './bundle/entry-points.mjs';
+import { PAGE, SCHEMATICS } from './bundle/entry-points.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');
@@ -25,6 +25,7 @@ export async function build(dist = join(root, 'dist')) {
         .then(() => bundleTypes(join(compiled, 'types')))
         .then((files) => write(dist, files)),
       buildPage(join(dist, basename(PAGE.folder))),
+      copySchemas(join(dist, 'schematics')),
     ]);
   } finally {
     await rm(compiled, { recursive: true, force: true });
@@ -45,6 +46,12 @@ async function buildPage(folder) {
   // Browsers load the others as they are.
   const isShipped = (file) => !/\.(js|json)$/.test(file);
   await cp(join(lib, PAGE.folder), folder, { recursive: true, filter: isShipped });
+}
+
+/** The lists of the schematics and of their options, which the Nest CLI reads. */
+async function copySchemas(folder) {
+  const isCopied = (file) => !file.endsWith('.ts');
+  await cp(join(lib, dirname(SCHEMATICS.schematics)), folder, { recursive: true, filter: isCopied });
 }
 
 async function write(folder, files) {

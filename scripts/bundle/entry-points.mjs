@@ -14,6 +14,9 @@ export const ENTRY_POINTS = {
 
 export const COMMAND_LINE = { cli: 'extras/cli/main.ts' };
 
+/** The Nest CLI loads this program with `require`. It shares no code with the entry points, which need Nest. */
+export const SCHEMATICS = { schematics: 'extras/schematics/index.ts' };
+
 /** Threads load little, so their programs share no code with the entry points. */
 export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-program.ts' };
 

@@ -31,7 +31,7 @@ async function sources(): Promise<Map<string, string>> {
   const names = await readdir(join(root, 'lib'), { recursive: true });
   const files = [
     ...SETTINGS,
-    ...names.filter((name) => /\.(ts|js|css|html)$/.test(name)).map((name) => `lib/${name}`),
+    ...names.filter((name) => /\.(ts|js|css|html|json)$/.test(name)).map((name) => `lib/${name}`),
   ].sort();
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
   return new Map(files.map((file, index) => [file, texts[index]!]));
