@@ -94,9 +94,11 @@ export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.
 export type { GroupCounts, GroupRecord, GroupStatus } from './store/features/groups/group-store.js';
 export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
 export type { EnabledTimes } from './job/settings/enabled.js';
-export type { SignalRecord } from './store/features/steps/step-store.js';
+export type { SignalRecord, StepRecord } from './store/features/steps/step-store.js';
+export type { StepPage } from './admin/list-steps.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobExplanation, JobReason } from './job/explain/job-reason.js';
+export type { ProblemAction, ProblemRule, QueueProblem } from './job/problems/queue-problem.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';
 export type { JobDefaults, QueueOptions } from './job/queue-options.js';

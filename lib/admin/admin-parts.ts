@@ -31,7 +31,7 @@ export interface AdminParts {
   readonly metrics: Pick<MetricsStore, 'read'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
-  readonly steps: Pick<StepStore, 'signals'>;
+  readonly steps: Pick<StepStore, 'list' | 'signals'>;
   readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */
   readonly content: ContentStore | undefined;

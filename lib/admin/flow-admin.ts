@@ -3,6 +3,7 @@ import type { PageOptions } from '../job/page-options.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
+import { listSteps, type StepPage } from './list-steps.js';
 import { listSignals, type SignalFilter, type SignalPage } from './list-signals.js';
 
 /** The part of QueueAdmin that concerns flows and signals. */
@@ -12,6 +13,17 @@ export abstract class FlowAdmin extends JobAdmin {
   constructor(parts: AdminParts) {
     super(parts);
     this.#parts = parts;
+  }
+
+  /**
+   * The steps that the runs of a job have begun, by name: their states, values, ends of sleeps and waits, and the keys of
+   * signals. A job has steps as long as it exists. Rejects with JobNotFoundError. Who may not see payloads should not see
+   * the values.
+   *
+   * @example const { steps } = await admin.steps(id);
+   */
+  steps(id: number, page: PageOptions = {}): Promise<StepPage> {
+    return listSteps(this.#parts, id, page);
   }
 
   /**

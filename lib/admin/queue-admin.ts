@@ -5,6 +5,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
 import type { PageOptions } from '../job/page-options.js';
+import type { QueueProblem } from '../job/problems/queue-problem.js';
 import type { SubscriptionOptions } from '../job/topics.js';
 import type { WorkerRecord } from '../store/admin/admin-store.js';
 import type { QueueRecord, SubscriptionRecord } from '../store/features/queues/queue-store.js';
@@ -16,6 +17,7 @@ import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { FlowAdmin } from './flow-admin.js';
+import { listProblems } from './list-problems.js';
 import { refuseManager, type ChangeOptions, type OwnTransaction } from './in-transaction.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
@@ -80,6 +82,24 @@ export class QueueAdmin extends FlowAdmin {
    */
   stats(options: StatsOptions = {}): Promise<QueueStats[]> {
     return readStats(this.#parts, options);
+  }
+
+  /**
+   * The problems of queues and workers, the most urgent one first: jobs without a worker, failing or late jobs, pauses, blocked
+   * groups, claims that no worker rescues, silent workers. `docs/problems.md` has the rules, which the commands `status` and
+   * `top` and the alerts share. A problem of the last seconds may be missing.
+   *
+   * Reads the statistics like `stats()`, and four statements in one round trip beside them; with problems, two round trips
+   * more at most. It takes no locks, and its cost does not depend on the number of jobs. Considers at most 50 queues with
+   * one kind of problem.
+   *
+   * @example
+   * ```ts
+   * const broken = (await admin.problems()).filter(({ severity }) => severity === 'broken');
+   * ```
+   */
+  async problems(options: StatsOptions = {}): Promise<QueueProblem[]> {
+    return listProblems(this.#parts.store, await readStats(this.#parts, options), options.queue);
   }
 
   /**

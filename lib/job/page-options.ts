@@ -36,6 +36,7 @@ const POSITIONS = {
   stage: [NUMBER, NUMBER],
   audit: [NUMBER, NUMBER],
   signals: [NUMBER, 'string'],
+  steps: ['string'],
 } as const;
 
 export type PagedList = keyof typeof POSITIONS;

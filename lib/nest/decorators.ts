@@ -94,14 +94,28 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
   };
 }
 
-/** Handles the jobs of the queue with this name. Without a name: all jobs that no other method handles by name. */
+/**
+ * Handles the jobs of the queue with this name. Without a name: all jobs that no other method handles by name. A method
+ * has one: a second one throws InvalidOptionsError.
+ */
 export function JobHandler(name?: string): MethodDecorator {
   const decorate = SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
   return (target, method, descriptor) => {
-    const decorator = `@JobHandler(${name === undefined ? '' : `'${name}'`})`;
+    const decorator = jobHandlerDecorator(name);
     recordMethod(target, method, descriptor, { decorator, key: JOB_HANDLER, instance: undefined });
+    const other = Reflect.getOwnMetadata(JOB_HANDLER, descriptor.value as object) as JobHandlerMetadata | undefined;
+    if (other) {
+      throw new InvalidOptionsError(`${target.constructor.name}.${String(method)}`, [
+        `expected one @JobHandler(), got two: ${jobHandlerDecorator(other.name)} and ${decorator}. Give each name a method, ` +
+          `or use @JobHandler() for all names and read job.name`,
+      ]);
+    }
     decorate(target, method, descriptor);
   };
+}
+
+function jobHandlerDecorator(name: string | undefined): string {
+  return `@JobHandler(${name === undefined ? '' : `'${name}'`})`;
 }
 
 /**

@@ -155,7 +155,9 @@ describeEngines('the command line', (setup) => {
     const workers = await json<{ queues: string[] }[]>('workers');
 
     expect(status).toMatchObject({ code: 0, err: '' });
-    expect(status.out).toMatch(/^QUEUE .* WORKERS\nfails .* 1\nwaits .* 0\n$/s);
+    expect(status.out).toMatch(
+      /^QUEUE .* WORKERS\nfails .* 1\nwaits .* 0\n\n✗ No worker serves queue "waits": 1 job waits/s,
+    );
     expect(listed.jobs).toMatchObject([{ id, state: 'dead', error: { message: 'no \u001b[31mroute' } }]);
     expect(listed.jobs[0]).not.toHaveProperty('payload');
     expect(shown.out).toContain('no \ufffd[31mroute');
@@ -163,6 +165,32 @@ describeEngines('the command line', (setup) => {
     expect(withPayload.payload).toEqual({ card: '4242' });
     expect(workers.map(({ queues }) => queues)).toEqual([['fails']]);
     expect((await call('schedules')).out).toBe('No schedules.\n');
+  });
+
+  it('shows the problems with commands that help, and fails if a queue is broken', async () => {
+    const { engine, call } = await open();
+
+    expect(await call('status', '--problems')).toEqual({ code: 0, out: 'No problems.\n', err: '' });
+
+    await engine.admin.as('ann').pause('paused', { create: true });
+    await engine.producer.enqueue('paused', 0);
+    await engine.producer.enqueue('unserved', 0);
+    // The statistics of the first call are kept for some seconds.
+    const text = await eventually(async () => {
+      const found = await call('status', '--problems');
+      return found.out.includes('unserved') && found.out.includes('ann') && found;
+    });
+    const parsed = JSON.parse((await call('status', '--problems', '--json')).out) as { rule: string }[];
+
+    expect(text.out).toMatch(
+      /^✗ No worker serves queue "unserved": .* \(since \d{4}-\d\d-\d\d \d\d:\d\d UTC, getting worse\)\n {4}nestjs-sql-queue workers\n/,
+    );
+    expect(text.out).toMatch(
+      /\n! Queue "paused" is paused by ann: 1 job waits.*\n {4}nestjs-sql-queue resume paused\n$/,
+    );
+    expect([text.code, text.err]).toEqual([1, '1 of 2 problems: jobs do not run, or fail.\n']);
+    expect(parsed.map(({ rule }) => rule)).toEqual(['no-worker', 'paused']);
+    expect((await call('status', 'paused', '--problems')).code).toBe(0);
   });
 
   it('writes no control of the terminal or of the direction of text that a job contains', async () => {

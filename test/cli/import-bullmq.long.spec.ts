@@ -175,9 +175,11 @@ describeEngines('the command import-bullmq', (setup) => {
     await source.upsertJobScheduler('thrice', { every: 3_600_000, limit: 3 }, { name: 't' });
     const [next] = await source.getJobs(['delayed'], 0, 0, true);
 
+    const tried = await runImport(world, 'mails', '--dry-run');
     const first = await runImport(world, 'mails', '--create', '--tz', 'Asia/Tokyo', '--json');
     const { code, out } = await runImport(world, 'mails', '--json');
 
+    expect(tried).toMatchObject({ code: 0, out: expect.stringContaining('  thrice: it has the limit 3, which') });
     expect(first.code).toBe(1);
     expect(JSON.parse(first.out)).toMatchObject({ schedulers: 3, left: 1, leftJobs: [{ id: 'thrice' }] });
     expect({ code, report: JSON.parse(out) as Report }).toMatchObject({ code: 1, report: { schedulers: 0, left: 1 } });
@@ -237,6 +239,7 @@ describeEngines('the command import-bullmq', (setup) => {
     expect(code).toBe(1);
     expect(out).toContain('Moved to mails: 2 waiting');
     expect(out).toContain('In Redis remain 3 jobs');
+    expect(out).toContain('1 wait for the children of their flows, and stay with them.');
     expect(out).toMatch(/it is part of a flow\n {2}\d+: .*expected name to be 1 to 100 of the characters.*"odd name"/s);
     expect(err).toContain('Some jobs stay in Redis.');
     expect((await admin.find({ queue: 'mails' })).jobs.map(({ name }) => name)).toEqual(['good', 'send-mail']);

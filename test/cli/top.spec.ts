@@ -43,13 +43,13 @@ interface Settings {
 }
 
 describeEngines('top in a terminal', (setup) => {
-  it('shows the queues, shows a new job, and leaves the terminal as it was after q', async () => {
+  it('shows the problems and the queues, shows a new job, and leaves the terminal as it was after q', async () => {
     const world = await setup();
     const { producer } = await world.start({ autoStart: false });
     await producer.enqueue('mail', 0);
     const terminal = top(world);
 
-    await terminal.untilScreen(/, q leaves\n\nQUEUE +WAITING .*\nmail +1 /);
+    await terminal.untilScreen(/, q leaves\n\n✗ No worker serves queue "mail": .*\n\nQUEUE +WAITING .*\nmail +1 /);
     const during = terminal.modes;
     await producer.enqueue('mail', 0);
     await terminal.untilScreen(/\nmail +2 /);

@@ -417,18 +417,6 @@
     AND (? IS NULL OR worker_id = ?)
 ;
 
-  SELECT made_by, details, changed_at
-  FROM (
-    SELECT queue, made_by, details, changed_at, id
-    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_verb)
-    WHERE verb = ?
-    ORDER BY changed_at DESC, id DESC
-    LIMIT 200
-  ) AS latest
-  WHERE queue = ? OR queue IS NULL
-  ORDER BY changed_at DESC, id DESC
-;
-
   SELECT name, state, signal_key
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND state IN ('sleeping', 'waiting') AND until_at = ?
@@ -445,6 +433,18 @@
   SELECT paused, settings
   FROM sql_queue_queues
   WHERE queue = ?
+;
+
+  SELECT queue, verb, made_by, details, changed_at
+  FROM (
+    SELECT queue, verb, made_by, details, changed_at, id
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_verb)
+    WHERE verb = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT 200
+  ) AS latest
+  WHERE queue IN (?) OR queue IS NULL
+  ORDER BY changed_at DESC, id DESC
 ;
 
   SELECT queues
@@ -2863,6 +2863,85 @@ SELECT EXISTS (
   WHERE job_id = ? AND number > ?
   ORDER BY number ASC
   LIMIT ?
+;
+
+-- admin.problemFacts
+
+  SELECT id
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+  WHERE queue = ?
+  LIMIT 1
+;
+
+  SELECT id, host, pid, seen_at
+  FROM sql_queue_workers
+  WHERE seen_at < :now - 60000 AND seen_at > :now - 3600000
+  ORDER BY seen_at, id
+  LIMIT 20
+;
+
+  SELECT queue
+  FROM (
+    SELECT queue, failed
+    FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
+    WHERE step_ms = 0 AND starts_at > :now - 600000
+    ORDER BY starts_at DESC
+    LIMIT 20000
+  ) AS latest
+  GROUP BY queue
+  HAVING SUM(failed) > 0
+  ORDER BY SUM(failed) DESC, queue
+  LIMIT 50
+;
+
+  SELECT queue
+  FROM sql_queue_queues
+;
+
+  SELECT queue, COUNT(*) AS claims, :now - MIN(lease_until) AS lapsed_ms
+  FROM sql_queue_claims
+  WHERE lease_until < :now - 60000
+  GROUP BY queue
+  ORDER BY queue
+  LIMIT 20
+;
+
+  SELECT queue, state, COUNT(*) AS at_rest
+  FROM (
+    SELECT queue, state
+    FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
+    WHERE queue IN (?) AND state IN ('blocked', 'paused')
+    LIMIT 20000
+  ) AS found
+  GROUP BY queue, state
+;
+
+  SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
+  WHERE queue IN (?) AND step_ms = 0 AND starts_at > :now - 3600000
+  UNION ALL
+  SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
+  FROM sql_queue_metrics FORCE INDEX (PRIMARY)
+  WHERE queue IN (?) AND step_ms = 60000 AND starts_at > :now - 3600000
+;
+
+  SELECT queue, verb, made_by, details, changed_at
+  FROM (
+    SELECT queue, verb, made_by, details, changed_at, id
+    FROM sql_queue_audit FORCE INDEX (sql_queue_audit_verb)
+    WHERE verb = ?
+    ORDER BY changed_at DESC, id DESC
+    LIMIT 200
+  ) AS latest
+  WHERE queue IN (?) OR queue IS NULL
+  ORDER BY changed_at DESC, id DESC
+;
+
+  SELECT queues
+  FROM sql_queue_workers
+  WHERE seen_at > :now - 60000
+;
+SELECT :now AS at
 ;
 
 -- admin.promote
@@ -8442,6 +8521,22 @@ SELECT :now AS at
   WHERE id = 1
 ;
 SELECT :now AS at
+;
+
+-- steps.list
+
+  SELECT name, state, result, until_at, signal_key, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name < ?
+  ORDER BY name DESC
+  LIMIT ?
+;
+
+  SELECT name, state, result, until_at, signal_key, :now AS at
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name > ?
+  ORDER BY name ASC
+  LIMIT ?
 ;
 
 -- steps.pruneSteps

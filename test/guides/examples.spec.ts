@@ -13,6 +13,7 @@ const WITHOUT_EXAMPLE = [
   'docs/cli.md',
   'docs/glossary.md',
   'docs/reliability.md',
+  'docs/runbook.md',
   'docs/guides/costs.md',
   'docs/guides/other-languages.md',
 ];

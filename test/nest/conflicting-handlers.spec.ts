@@ -207,3 +207,21 @@ describe('a method with two @QueueProcessor', () => {
     );
   });
 });
+
+describe('a method with two @JobHandler', () => {
+  it('is rejected when its class is declared, because one of the names would be ignored', () => {
+    const declare = () => {
+      @QueueProcessor('a')
+      class Handlers {
+        @JobHandler('one')
+        @JobHandler()
+        both() {}
+      }
+      return Handlers;
+    };
+
+    expect(declare).toThrow(
+      `Handlers.both: expected one @JobHandler(), got two: @JobHandler() and @JobHandler('one'). Give each name a method`,
+    );
+  });
+});

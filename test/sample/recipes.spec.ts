@@ -1,3 +1,6 @@
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SNSClient, type PublishBatchCommandInput, type PublishBatchCommandOutput } from '@aws-sdk/client-sns';
+import { startFauxqs } from 'fauxqs';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,13 +11,21 @@ import { join, resolve } from 'node:path';
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { QueueAdmin, QueueProducer, QueueSchedules, SqlQueueModule } from 'nestjs-sql-queue';
+import {
+  QueueAdmin,
+  QueueProducer,
+  QueueSchedules,
+  SqlQueueModule,
+  SqlQueueRunner,
+  type SqlQueueModuleOptions,
+} from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
 import { DataSource } from 'typeorm';
 import { Expense, Expenses } from '../../sample/recipes/approval.js';
 import { Customer, CustomerImports } from '../../sample/recipes/csv-import.js';
 import { DailyDigest, Reader } from '../../sample/recipes/daily-digest.js';
 import { ImagePipeline, Picture, Resizer } from '../../sample/recipes/image-pipeline.js';
+import { EVENT_QUEUES, EventOutbox } from '../../sample/recipes/outbox-to-sns.js';
 import { Webhooks } from '../../sample/recipes/webhooks.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -77,6 +88,48 @@ describe('the recipe for webhooks', () => {
     expect(await admin.counts('webhook.deliver')).toMatchObject({ dead: 2, scheduled: 0 });
     const { jobs } = await admin.find({ queue: 'webhook.failed', state: 'completed' });
     expect(new Set(jobs.map(({ result }) => result))).toEqual(new Set([failing.url, gone.url]));
+  });
+});
+
+describe('the recipe for an outbox to SNS', () => {
+  const outbox = async () => {
+    const { sns, received } = await topicOfEvents();
+    const providers = [EventOutbox, { provide: SNSClient, useValue: sns }];
+    const world = await setup({ providers }, [], EVENT_QUEUES);
+    const add = (type: string, aggregate: string, data: unknown = null) =>
+      world.dataSource.transaction((manager) => world.app.get(EventOutbox).add({ type, aggregate, data }, manager));
+    return { ...world, sns, received, add };
+  };
+
+  it('publishes the events of committed transactions, each once, and in the order of their aggregate', async () => {
+    const { app, sns, received, add, dataSource } = await outbox();
+    disturb(sns);
+    await dataSource
+      .transaction(async (manager) => {
+        await app.get(EventOutbox).add({ type: 'refused', aggregate: 'a', data: null }, manager);
+        throw new Error('refused');
+      })
+      .catch(() => undefined);
+    for (const type of ['a1', 'a2', 'a3']) await add(type, 'a');
+    await add('b1', 'b');
+
+    await app.get(SqlQueueRunner).start();
+    const messages = await received(4);
+
+    expect(messages.filter(({ aggregate }) => aggregate === 'a').map(({ type }) => type)).toEqual(['a1', 'a2', 'a3']);
+    expect(messages.filter(({ aggregate }) => aggregate === 'b').map(({ type }) => type)).toEqual(['b1']);
+  });
+
+  it('gives up on an event that SNS refuses, and publishes the others', async () => {
+    const { harness, received, add } = await outbox();
+    await add('long', 'a', 'x'.repeat(300_000));
+    await add('short', 'b');
+
+    const ran = await harness.drain();
+
+    expect(ran.map(({ outcome }) => outcome)).toEqual(['dead', 'complete']);
+    expect(ran[0]!.error!.message).toMatch(/too long/);
+    expect(await received(1)).toMatchObject([{ type: 'short' }]);
   });
 });
 
@@ -207,12 +260,12 @@ describe('the recipe for an approval', () => {
 });
 
 /** The application of a recipe on SQLite in memory. Its test runs the jobs one by one. */
-async function setup(metadata: ModuleMetadata, entities: Type[] = []) {
+async function setup(metadata: ModuleMetadata, entities: Type[] = [], queues: SqlQueueModuleOptions['queues'] = {}) {
   const module = await Test.createTestingModule({
     ...metadata,
     imports: [
       TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities, synchronize: true }),
-      SqlQueueModule.forRoot({ worker: { autoStart: false } }),
+      SqlQueueModule.forRoot({ worker: { autoStart: false }, queues }),
     ],
   }).compile();
   const app: INestApplication = module.createNestApplication({ logger: false });
@@ -265,4 +318,57 @@ async function receiverWith(codes: number[]): Promise<Receiver> {
 async function readEvents(url: string): Promise<string> {
   const answer = await fetch(url, { headers: { accept: 'text/event-stream' } });
   return answer.text();
+}
+
+/** A FIFO topic, and its messages as a subscriber receives them. */
+async function topicOfEvents() {
+  const server = await startFauxqs({ port: 0, host: '127.0.0.1', logger: false });
+  cleanups.push(() => server.stop());
+  const attributes = { FifoQueue: 'true' };
+  const { topicArn } = server.createTopic('events.fifo', { attributes: { FifoTopic: 'true' } });
+  const { queueUrl } = server.createQueue('subscriber.fifo', { attributes });
+  server.subscribe({ topic: 'events.fifo', queue: 'subscriber.fifo' });
+  vi.stubEnv('EVENTS_TOPIC_ARN', topicArn);
+  const client = {
+    endpoint: server.address,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  };
+  const sns = new SNSClient(client);
+  const sqs = new SQSClient(client);
+  cleanups.push(() => (sns.destroy(), sqs.destroy()));
+  return {
+    sns,
+    /** Waits for that many messages. */
+    received: async (count: number) => {
+      const messages: { id: number; type: string; aggregate: string }[] = [];
+      while (messages.length < count) {
+        const request = { QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
+        const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(request));
+        for (const { Body, ReceiptHandle } of Messages) {
+          messages.push(JSON.parse((JSON.parse(Body!) as { Message: string }).Message));
+          await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+        }
+      }
+      return messages;
+    },
+  };
+}
+
+/** The first event of the first request meets an error of SNS. The answer to the second request is lost. */
+function disturb(sns: SNSClient): void {
+  let requests = 0;
+  sns.middlewareStack.add(
+    (next) => async (args) => {
+      const isFirst = ++requests === 1;
+      const input = args.input as PublishBatchCommandInput;
+      const [first, ...others] = input.PublishBatchRequestEntries!;
+      const answer = await next(isFirst ? { ...args, input: { ...input, PublishBatchRequestEntries: others } } : args);
+      if (requests === 2) throw new Error('connection lost');
+      const output = answer.output as PublishBatchCommandOutput;
+      if (isFirst) output.Failed = [{ Id: first!.Id, Code: 'InternalError', SenderFault: false }];
+      return answer;
+    },
+    { step: 'initialize' },
+  );
 }

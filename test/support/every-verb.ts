@@ -206,6 +206,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await audit.prune(0, 10);
   await admin.counts();
   await admin.queues();
+  await admin.problemFacts({ unserved: ['q'], paused: ['q', 'other'], behind: ['q', 'other'] });
   await stats.read();
   await stats.takeLease(0);
   await stats.takeSample();
@@ -273,6 +274,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
       await steps.startSleep(owner, 'sleep', { delayMs: 60_000 });
       await steps.waitForSignal(owner, 'wait', signals[index]!, 60_000);
       await steps.readSteps(jobId);
+      for (const order of ['oldest', 'newest'] as const) await steps.list(jobId, { order, limit: 10 });
     }
     await jobs.complete(finalBatchOf(held, { kind: 'snooze', delayMs: 60_000 }));
     for (const [index, signal] of signals.entries()) {

@@ -18,7 +18,7 @@ export function readLockingStatements(server: string): RegExp[] {
   const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/sqlite|migrations|core.(statement|words)|mysql.mysql\.ts/.test(file) &&
+      !/sqlite|migrations|core.(statement|template)|mysql.mysql\.ts/.test(file) &&
       (server === 'mariadb' || !file.endsWith('lock-waiting-only.ts')),
   );
   const sources = files.map((file) => readFileSync(join(STORE, file), 'utf8'));

@@ -5,8 +5,10 @@ import { hasCode } from '../../job/errors.js';
 import { didYouMean } from '../../job/expectation.js';
 import { CallOptions, oneOf, wholeNumber, type Command } from './command.js';
 import { confirm } from './confirm.js';
+import { commandHelp } from './help.js';
 import { UsageError } from './errors.js';
 import { Output, printable } from './output.js';
+import { packageVersion } from './package-version.js';
 import { SUMMARIES } from './summaries.js';
 import type { Terminal } from './terminal.js';
 
@@ -32,6 +34,10 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv, termi
 
 async function runCommand(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
   const [name, ...rest] = argv;
+  if (name === '--version' || name === '-v') {
+    terminal.write(`${packageVersion()}\n`);
+    return;
+  }
   if (name === undefined || name === 'help' || name.startsWith('-')) {
     if (name !== undefined && !['help', '--help', '-h'].includes(name))
       throw new UsageError(`expected a command first, got "${name}"`);
@@ -53,9 +59,10 @@ async function runOn(
   command: Command,
   { argv, env, terminal }: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal },
 ): Promise<void> {
-  const { options, args } = parse(argv, { ...COMMON_OPTIONS, ...command.options });
+  const known = { ...command.options, ...COMMON_OPTIONS };
+  const { options, args } = parse(argv, known);
   if (options.flag('help')) {
-    terminal.write(`Usage: nestjs-sql-queue ${name} ${command.usage}\n\n${SUMMARIES[name]}\n`);
+    terminal.write(`${commandHelp(name, command.usage, known)}\n`);
     return;
   }
   const [min, max] = command.args ?? [0, 0];
@@ -84,7 +91,7 @@ async function runOn(
 async function runBench(argv: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
   const { options, args } = parse(argv, BENCH_OPTIONS);
   if (options.flag('help')) {
-    terminal.write(`Usage: nestjs-sql-queue bench ${BENCH_USAGE}\n\n${SUMMARIES.bench}\n`);
+    terminal.write(`${commandHelp('bench', BENCH_USAGE, BENCH_OPTIONS)}\n`);
     return;
   }
   if (args.length > 0) throw new UsageError(`expected nestjs-sql-queue bench ${BENCH_USAGE}, got "${args[0]}"`);
@@ -139,7 +146,8 @@ ${lines.join('\n')}
   --prefix   of the tables, if the module has one. Default: SQL_QUEUE_PREFIX, or sql_queue_
   --json     one JSON document instead of text
   --yes      change without a question
-  --help     after a command: its arguments and options
+  --help     after a command: its arguments and options, with an example
+  --version  the version of the package
 
 Exit code: 0, 1 if the command has failed, or 2 if the call is wrong.`;
 }

@@ -1,5 +1,6 @@
 import type { JobFacts } from '../../job/explain/job-facts.js';
 import type { JobRecord, NewJob } from '../../job/job.js';
+import type { SuspectFacts, SuspectQueues } from '../../job/problems/problem-facts.js';
 import type { JobState } from '../../job/job-state.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
@@ -147,6 +148,8 @@ export interface AdminStore {
   get(id: number, transaction?: CallerTransaction): Promise<JobRecord | null>;
   /** What the database knows about the reasons why the job does not run. Null if it does not exist. */
   facts(id: number): Promise<JobFacts | null>;
+  /** The facts about problems beside the statistics. */
+  problemFacts(suspects: SuspectQueues): Promise<SuspectFacts>;
   /** Jobs by id; with the state `scheduled`, by their due time. */
   find(search: JobSearch, page: PageRequest): Promise<FoundJobs<JobRecord>>;
   /** @param transaction the search reads what it reads */

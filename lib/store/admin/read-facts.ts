@@ -10,7 +10,8 @@ import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { settingsOf } from '../features/queues/settings-row.js';
-import { readActiveIds, readJobStates, readNeededJobs, readPause, readServedQueues } from './read-more-facts.js';
+import { readActiveIds, readJobStates, readNeededJobs, readServedQueues } from './read-more-facts.js';
+import { readPause } from './read-pauses.js';
 
 // The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.
 const JOB = `

@@ -16,6 +16,7 @@ import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../rows/job-record.js';
 import { hasQueue, readQueueNames } from './known-queues.js';
 import { readFacts } from './read-facts.js';
+import { readSuspectFacts } from './read-problem-facts.js';
 import { readQueues } from '../features/queues/read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import { lockMatching } from './search-conditions.js';
@@ -113,6 +114,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
     counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
     facts: (id) => readTwice(() => readFacts(id), undefined),
+    problemFacts: (suspects) => blocking.runIdempotent(() => readSuspectFacts(suspects)),
     find: (search, page) => blocking.runIdempotent(() => findJobs(search, page, dialect)),
 
     findIds(search, page, transaction) {

@@ -5,6 +5,7 @@ import type { FlowStore } from '../features/flows/flow-store.js';
 import type { OpenStore } from '../open-store.js';
 import type { EventStore, RecordedEvent } from '../features/events/event-store.js';
 import type { JobLogEntry, JobLogStore } from '../features/logs/job-log-store.js';
+import type { StepStore } from '../features/steps/step-store.js';
 import type { WaitStore } from '../features/waits/wait-store.js';
 import type { ScheduleRecord, ScheduleStore } from '../features/schedules/schedule-store.js';
 import { decodingConsumerStore } from './decode-assignments.js';
@@ -27,6 +28,7 @@ export function withCodec(stores: OpenStore, codec: ContentCodec): OpenStore {
     events: decodingEventStore(stores.events, content),
     schedules: decodingScheduleStore(stores.schedules, content),
     flows: decodingFlowStore(stores.flows, content),
+    steps: decodingStepStore(stores.steps, content),
   };
 }
 
@@ -139,6 +141,20 @@ function decodingFlowStore(store: FlowStore, content: StoredContent): FlowStore 
           ...child,
           result: await content.decodeValue(child.result, 'result', child),
           error: await content.decodeError(child.error, child),
+        })),
+      ),
+  };
+}
+
+/** A run decodes its own steps. */
+function decodingStepStore(store: StepStore, content: StoredContent): StepStore {
+  return {
+    ...store,
+    list: async (...args) =>
+      Promise.all(
+        (await store.list(...args)).map(async (step) => ({
+          ...step,
+          value: await content.decodeValue(step.value, step.signalKey === null ? 'step' : 'signal'),
         })),
       ),
   };

@@ -1,31 +1,17 @@
-import { query } from '../core/statement.js';
+import { executeAll } from '../core/statement.js';
+import { selectLapsedClaims, toLapsedClaims } from '../features/stats/lapsed-claims.js';
 import { ok, problem, type Check } from './check.js';
-
-const GRACE_MS = 60_000;
-
-const LAPSED = `
-  SELECT queue, COUNT(*) AS claims, :now - MIN(lease_until) AS lapsed_ms
-  FROM {claims}
-  WHERE lease_until < :now - ${GRACE_MS}
-  GROUP BY queue
-  ORDER BY queue
-  LIMIT 20`;
-
-interface LapsedClaims {
-  readonly queue: string;
-  readonly claims: number;
-  readonly lapsed_ms: number;
-}
 
 /** Claims of dead processes that no worker rescues. */
 export const checkClaims: Check = {
   name: 'claims',
   async run({ database }) {
-    const lapsed = await database.runIdempotent(() => query<LapsedClaims>(LAPSED));
+    const [found] = await database.runIdempotent(() => executeAll([selectLapsedClaims()]));
+    const lapsed = toLapsedClaims(found!);
     if (lapsed.length === 0) return [ok('no lease ended more than a minute ago')];
-    return lapsed.map(({ queue, claims, lapsed_ms }) =>
+    return lapsed.map(({ queue, claims, lapsedMs }) =>
       problem(
-        `${queue}: the leases of ${claims} claims have ended, the first one ${Math.floor(lapsed_ms / 1_000)} s ago`,
+        `${queue}: the leases of ${claims} claims have ended, the first one ${Math.floor(lapsedMs / 1_000)} s ago`,
         'Their processes died, and no worker rescues their jobs. Start a worker, or find out why the running ones cannot.',
       ),
     );

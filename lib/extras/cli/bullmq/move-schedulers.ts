@@ -33,13 +33,20 @@ export async function moveSchedulers(parts: SchedulerParts): Promise<{ moved: nu
   return { moved: schedulers.length - left.length, left };
 }
 
+/** The reason for which a job scheduler has no equivalent; undefined if it has one. */
+export function reasonToStay({ limit, startDate }: BullmqScheduler, nowMs: number): string | undefined {
+  if (limit !== undefined) return `it has the limit ${limit}, which schedules do not have`;
+  if (startDate !== undefined && startDate > nowMs)
+    return `it starts at ${new Date(startDate).toISOString()}, and schedules start at once`;
+  return undefined;
+}
+
 /** @returns the reason if it stays */
 async function move(parts: SchedulerParts, scheduler: BullmqScheduler): Promise<string | undefined> {
   const { source, target, conversion } = parts;
-  const { key, next, limit, startDate } = scheduler;
-  if (limit !== undefined) return `it has the limit ${limit}, which schedules do not have`;
-  if (startDate !== undefined && startDate > parts.nowMs())
-    return `it starts at ${new Date(startDate).toISOString()}, and schedules start at once`;
+  const { key, next } = scheduler;
+  const reason = reasonToStay(scheduler, parts.nowMs());
+  if (reason !== undefined) return reason;
   const pending = next === undefined ? undefined : await source.getJob(`repeat:${key}:${next}`);
   const dueMs = pending && ((await dueMsOf(source, pending)) ?? next!);
   try {

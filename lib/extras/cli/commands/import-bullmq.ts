@@ -1,6 +1,6 @@
 import { openBullmqQueue, type BullmqQueue } from '../bullmq/bullmq-queue.js';
 import { JobMover, type Left, type MovedState } from '../bullmq/job-mover.js';
-import { moveSchedulers } from '../bullmq/move-schedulers.js';
+import { moveSchedulers, reasonToStay } from '../bullmq/move-schedulers.js';
 import type { Call, Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
@@ -57,8 +57,16 @@ async function importFrom(source: BullmqQueue, names: ReadonlyMap<string, string
   const jobs = states.reduce((sum, state) => sum + found[state], 0);
   const queue = options.text('to') ?? source.name;
   const question = `${jobs} jobs and ${schedulers.length} job schedulers of ${source.name}`;
+  const nowMs = () => call.engine.clock.now().getTime();
   if (options.flag('dry-run')) {
-    output.result({ queue: source.name, to: queue, jobs: found, schedulers: schedulers.length }, () => question);
+    const left = schedulers.flatMap((one) => {
+      const reason = reasonToStay(one, nowMs());
+      return reason === undefined ? [] : [{ id: one.key, reason }];
+    });
+    const counts = { queue: source.name, to: queue, jobs: found, schedulers: schedulers.length };
+    output.result({ ...counts, left: left.length, leftJobs: left }, () =>
+      [question, ...flowLines(found), ...linesOf(left)].join('\n'),
+    );
     return;
   }
   await confirm(`Move ${question} from Redis to ${queue}?`);
@@ -69,7 +77,6 @@ async function importFrom(source: BullmqQueue, names: ReadonlyMap<string, string
   const { producer, schedules } = engine;
   const to = { queue, producer, schedules, dataSource };
   const tz = options.text('tz') ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const nowMs = () => engine.clock.now().getTime();
   const scheduled = options.flag('no-schedulers')
     ? { moved: 0, left: [] }
     : await moveSchedulers({ source, conversion, tz, target: to, nowMs });
@@ -125,8 +132,8 @@ function report(
         `Moved to ${queue}: ${counts.join(', ') || 'no jobs'}; ${scheduled.moved} job schedulers.`,
         ...(mover.known > 0 ? [`An earlier import had stored ${mover.known} of these jobs.`] : []),
         `In Redis remain ${waitingInRedis} jobs, and ${remaining.failed} failed ones. The queue stays paused there.`,
-        ...left.slice(0, MAX_SHOWN).map(({ id, reason }) => `  ${id}: ${reason}`),
-        ...(left.length > MAX_SHOWN ? [`  and ${left.length - MAX_SHOWN} more`] : []),
+        ...flowLines(remaining),
+        ...linesOf(left),
       ].join('\n'),
   );
   if (left.length === 0 && waitingInRedis <= mover.ofSchedulers) return;
@@ -135,6 +142,16 @@ function report(
       ? 'Some jobs stay in Redis.'
       : 'A producer has added jobs to Redis meanwhile. Run the command again.',
   );
+}
+
+/** What stays in Redis, with the reason. */
+function linesOf(left: readonly Left[]): string[] {
+  const shown = left.slice(0, MAX_SHOWN).map(({ id, reason }) => `  ${id}: ${reason}`);
+  return left.length > MAX_SHOWN ? [...shown, `  and ${left.length - MAX_SHOWN} more`] : shown;
+}
+
+function flowLines({ 'waiting-children': parents }: Found): string[] {
+  return parents === 0 ? [] : [`  ${parents} wait for the children of their flows, and stay with them.`];
 }
 
 function keyOf(one: { readonly key: string } | Left): string {

@@ -1,14 +1,18 @@
 import type { JobRecord } from '../../../job/job.js';
-import type { Command } from '../command.js';
+import type { JobState } from '../../../job/job-state.js';
+import type { PageOrder } from '../../../job/page-options.js';
+import type { CallOptions, Command } from '../command.js';
+import { UsageError } from '../errors.js';
 import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';
 import { FILTER_OPTIONS, FILTER_USAGE, filterOf, stateOf } from './filter.js';
 
 export const list: Command = {
-  usage: `[queue] [state] ${FILTER_USAGE} [--newest] [--limit N] [--after CURSOR]`,
+  usage: `[queue] [state] ${FILTER_USAGE} [--oldest | --newest] [--limit N] [--after CURSOR]`,
   args: [0, 2],
   options: {
     ...FILTER_OPTIONS,
+    oldest: { type: 'boolean' },
     newest: { type: 'boolean' },
     limit: { type: 'string' },
     after: { type: 'string' },
@@ -21,7 +25,7 @@ export const list: Command = {
     };
     await requireExisting({ engine }, filter.queue);
     const { jobs, next } = await engine.admin.find(filter, {
-      order: options.flag('newest') ? 'newest' : 'oldest',
+      order: orderOf(options, filter.state),
       limit: options.wholeNumber('limit', 1, 1_000) ?? 20,
       after: options.text('after'),
     });
@@ -31,6 +35,13 @@ export const list: Command = {
     );
   },
 };
+
+/** The newest jobs are of interest, but of the scheduled ones those that are due first. */
+function orderOf(options: CallOptions, state: JobState | undefined): PageOrder {
+  const [oldest, newest] = [options.flag('oldest'), options.flag('newest')];
+  if (oldest && newest) throw new UsageError('expected either --oldest or --newest');
+  return oldest || (state === 'scheduled' && !newest) ? 'oldest' : 'newest';
+}
 
 function jobTable(jobs: readonly JobRecord[]): string {
   const rows = jobs.map((job) => {

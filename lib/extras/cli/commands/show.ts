@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../../job/job.js';
 import { jsonOf } from '../../../job/expectation.js';
+import type { StepRecord } from '../../../store/features/steps/step-store.js';
 import { jobId, type Command } from '../command.js';
 import { CommandFailedError } from '../errors.js';
 import { time } from '../output.js';
@@ -12,8 +13,12 @@ export const show: Command = {
     const job = await engine.admin.get(jobId(id!));
     if (!job) throw new CommandFailedError(`There is no job ${id}. It may have been pruned after its retention.`);
     const { payload, headers, result, ...rest } = job;
-    const shown = { ...rest, ...(options.flag('payload') && { payload, headers, result }) };
-    output.result(shown, () => describe(shown));
+    const isFull = options.flag('payload');
+    const { steps } = await engine.admin.steps(job.id);
+    const shown = { ...rest, ...(isFull && { payload, headers, result }) };
+    // The value of a step may be as confidential as the payload.
+    const shownSteps = steps.map(({ value, ...step }) => ({ ...step, ...(isFull && { value }) }));
+    output.result({ ...shown, steps: shownSteps }, () => [describe(shown), ...shownSteps.map(describeStep)].join('\n'));
   },
 };
 
@@ -29,6 +34,21 @@ function describe(job: Partial<JobRecord>): string {
       `error:        ${error.code ? `${error.code} ` : ''}${error.stack ?? `${error.name}: ${error.message}`}`,
     );
   return lines.join('\n');
+}
+
+function describeStep({
+  name,
+  state,
+  until,
+  signalKey,
+  value,
+}: Omit<StepRecord, 'value'> & { value?: unknown }): string {
+  const facts = [
+    ...(signalKey === null ? [] : [`signal with the key ${jsonOf(signalKey)}`]),
+    ...(until && (state === 'sleeping' || state === 'waiting') ? [`until ${time(until)}`] : []),
+    ...(value === undefined || value === null ? [] : [textOf(value)]),
+  ];
+  return `step ${name}: ${[state, ...facts].join(', ')}`;
 }
 
 function textOf(value: unknown): string {

@@ -1,14 +1,20 @@
 import { systemClock } from '../../../common/clock.js';
+import type { Engine } from '../../../engine/engine.js';
+import type { QueueProblem } from '../../../job/problems/queue-problem.js';
 import type { QueueStats } from '../../../store/features/stats/stats-store.js';
 import type { Call, Command } from '../command.js';
 import { UsageError } from '../errors.js';
 import { requireExisting } from '../existing-queue.js';
 import { printable, time } from '../output.js';
+import { problemLine, readProblems } from '../problem-lines.js';
 import { onStopSignal } from '../stop-signals.js';
 import { readStats } from './read-stats.js';
 import { statusTable } from './status.js';
 
 const PAUSE_MS = 2_000;
+// The problems come first, and leave most of the screen to the queues.
+const MAX_PROBLEMS = 3;
+const ROWS_FOR_PROBLEMS = 12;
 // Another screen without a cursor, whose lines do not wrap.
 const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l\x1b[?7l';
 const LEAVE_SCREEN = '\x1b[?7h\x1b[?25h\x1b[?1049l';
@@ -56,13 +62,13 @@ async function redraw(call: Call, signal: AbortSignal): Promise<void> {
 }
 
 async function screen({ engine, args: [queue], terminal }: Call): Promise<string> {
-  const stats = await readStats(engine, {
-    maxAge: PAUSE_MS,
-    ...(queue !== undefined && { queue }),
-  }).catch((error: Error) => error);
-  const lines = stats instanceof Error ? [title(time(systemClock.now())), '', stats.message] : linesOf(stats);
   // A terminal without a size has 0 rows.
   const rows = terminal.rows() || Infinity;
+  const lines = await readLines(engine, queue, rows).catch((error: Error) => [
+    title(time(systemClock.now())),
+    '',
+    error.message,
+  ]);
   // Raw mode does not return the carriage.
   return lines
     .slice(0, rows - 1)
@@ -70,11 +76,25 @@ async function screen({ engine, args: [queue], terminal }: Call): Promise<string
     .join('\r\n');
 }
 
-function linesOf(stats: QueueStats[]): string[] {
+async function readLines(engine: Engine, queue: string | undefined, rows: number): Promise<string[]> {
+  const stats = await readStats(engine, { maxAge: PAUSE_MS, ...(queue !== undefined && { queue }) });
+  return linesOf(stats, rows < ROWS_FOR_PROBLEMS ? [] : await readProblems(engine, stats, queue));
+}
+
+function linesOf(stats: QueueStats[], problems: readonly QueueProblem[]): string[] {
   const busy = ({ waiting, active, prefetched }: QueueStats) => waiting.value + active + prefetched;
   const busiest = [...stats].sort((a, b) => busy(b) - busy(a));
   const facts = stats[0] ? `sampled at ${time(stats[0].sampledAt)}` : 'no queues';
-  return [title(facts), '', ...(stats.length > 0 ? statusTable(busiest).split('\n') : [])];
+  const more = problems.length - MAX_PROBLEMS;
+  const shown = [
+    ...problems.slice(0, MAX_PROBLEMS).map(problemLine),
+    ...(more > 0 ? [`and ${more} more: \`nestjs-sql-queue status\``] : []),
+  ];
+  return [
+    ...[title(facts), ''],
+    ...(shown.length > 0 ? [...shown, ''] : []),
+    ...(stats.length > 0 ? statusTable(busiest).split('\n') : []),
+  ];
 }
 
 const title = (facts: string) => `${facts}, q leaves`;

@@ -14,6 +14,7 @@ import type { StoreParts } from '../../rows/store-parts.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
+import { listSteps } from './list-steps.js';
 import { listSignals, SIGNAL_RETENTION_MS } from './list-signals.js';
 import {
   BEFORE_ALL_WAITS,
@@ -197,6 +198,8 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       }
       return end(found);
     },
+
+    list: (jobId, page) => database.runIdempotent(() => listSteps(jobId, page)),
 
     signals: (page, unmatchedOnly) => database.runIdempotent(() => listSignals(page, unmatchedOnly)),
 

@@ -55,6 +55,22 @@ export interface SignalRecord {
   isMatched: boolean;
 }
 
+/** A step of a job, as QueueAdmin lists it. */
+export interface StepRecord {
+  name: string;
+  /**
+   * `done`: the step, the sleep or the wait has ended. `sleeping` until `until`. `waiting`: for the signal with the name of
+   * the step and `signalKey`. `timed-out`: no signal came in time.
+   */
+  state: 'done' | 'sleeping' | 'waiting' | 'timed-out';
+  /** The value of the step, or the data of the signal. Null: none. */
+  value: unknown;
+  /** The end of the sleep, or of the wait if no signal comes; null: the step is neither. */
+  until: Date | null;
+  /** The key of the signal; null if the step waits for none, or if the wait began before an update of the tables. */
+  signalKey: string | null;
+}
+
 export interface WokenJob {
   readonly id: number;
   readonly queue: string;
@@ -109,6 +125,9 @@ export interface StepStore {
    * 100,000 waits, and goes on after those of the previous call.
    */
   wakeMissed(): Promise<WokenJob[]>;
+
+  /** The steps of a job by name. Reads without locks. */
+  list(jobId: number, page: PageRequest): Promise<StepRecord[]>;
 
   /** The signals of the last 30 days, in the order of their times. */
   signals(

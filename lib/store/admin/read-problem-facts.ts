@@ -1,0 +1,114 @@
+import { groupBy } from '../../common/lists.js';
+import { PROBLEM_LIMITS } from '../../job/problems/queue-problem.js';
+import type { GroupsAtRest, MinuteFacts, SuspectFacts, SuspectQueues } from '../../job/problems/problem-facts.js';
+import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { toMetricsRow, METRICS_COLUMNS, type StoredMetrics } from '../features/metrics/metrics-row.js';
+import { METRICS_STEPS } from '../features/metrics/metrics-store.js';
+import { selectLapsedClaims, toLapsedClaims } from '../features/stats/lapsed-claims.js';
+import { readService } from '../features/queues/read-service.js';
+import type { TableRow } from '../tables/table-schemas.js';
+import { pausesIn, selectLastPauses } from './read-pauses.js';
+
+const { process, minute, hour } = METRICS_STEPS;
+
+const NOW = 'SELECT :now AS at';
+
+// The minutes of processes are added up after ten minutes, so these rows are all that is younger.
+const FAILING = `
+  SELECT queue
+  FROM (
+    SELECT queue, failed
+    FROM {metrics} {by metrics.fold}
+    WHERE step_ms = ${process} AND starts_at > :now - ${PROBLEM_LIMITS.deadMinutes * minute}
+    ORDER BY starts_at DESC
+    LIMIT 20000
+  ) AS latest
+  GROUP BY queue
+  HAVING SUM(failed) > 0
+  ORDER BY SUM(failed) DESC, queue
+  LIMIT 50`;
+
+// A worker that stops deletes its row. One that was silent for an hour was replaced, or its queues have no worker.
+const SILENT_WORKERS = `
+  SELECT id, host, pid, seen_at
+  FROM {workers}
+  WHERE seen_at < :now - ${PROBLEM_LIMITS.silentMs} AND seen_at > :now - ${hour}
+  ORDER BY seen_at, id
+  LIMIT 20`;
+
+const minutesOf = (step: number) => `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} {by primary}
+  WHERE queue IN (:queues) AND step_ms = ${step} AND starts_at > :now - ${hour}`;
+
+const MINUTES = `${minutesOf(process)}
+  UNION ALL${minutesOf(minute)}`;
+
+const GROUPS_AT_REST = `
+  SELECT queue, state, COUNT(*) AS at_rest
+  FROM (
+    SELECT queue, state
+    FROM {groups} {by groups.turn}
+    WHERE queue IN (:queues) AND state IN ('blocked', 'paused')
+    LIMIT 20000
+  ) AS found
+  GROUP BY queue, state`;
+
+type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
+
+/**
+ * Reads without locks: four statements in one step; for suspects up to four more in a second one; and for unserved queues
+ * two and one per queue in a third one.
+ */
+export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): Work<SuspectFacts> {
+  const [now, failing, workers, lapsed] = yield* executeAll([
+    statement(NOW),
+    statement(FAILING),
+    statement(SILENT_WORKERS),
+    selectLapsedClaims(),
+  ]);
+  // Another program can write values of any type into SQLite.
+  const failed = failing!.rows.flatMap(({ queue }) => (typeof queue === 'string' ? [queue] : []));
+  const queues = [...new Set([...failed, ...behind])];
+  const reads: Readonly<Record<string, readonly Statement[]>> = {
+    minutes: queues.length > 0 ? [statement(MINUTES, { queues })] : [],
+    groups: behind.length > 0 ? [statement(GROUPS_AT_REST, { queues: behind })] : [],
+    pauses: paused.length > 0 ? selectLastPauses(paused) : [],
+  };
+  const names = Object.entries(reads).flatMap(([name, statements]) => statements.map(() => name));
+  const results = yield* executeAll(Object.values(reads).flat());
+  const resultsOf = (name: string) => results.filter((_, index) => names[index] === name);
+  const service = unserved.length > 0 ? yield* readService(unserved) : { unserved: [] };
+  const isUnserved = new Set(service.unserved);
+  return {
+    nowMs: Number(now!.rows[0]!['at']),
+    consumed: new Set(unserved.filter((queue) => !isUnserved.has(queue))),
+    pauses: pausesIn(resultsOf('pauses'), paused),
+    groups: groupsIn(resultsOf('groups')),
+    minutes: minutesIn(resultsOf('minutes')),
+    lapsedClaims: toLapsedClaims(lapsed!),
+    silentWorkers: (workers!.rows as unknown as WorkerRow[]).map(({ id, host, pid, seen_at }) => ({
+      ...{ id, host, pid: Number(pid), seenAtMs: Number(seen_at) },
+    })),
+  };
+}
+
+function minutesIn(results: readonly StatementResult[]): Map<string, MinuteFacts[]> {
+  const found = (results.flatMap(({ rows }) => rows) as unknown as StoredMetrics[]).map(toMetricsRow);
+  return groupBy(found, ({ queue }) => queue);
+}
+
+function groupsIn(results: readonly StatementResult[]): Map<string, GroupsAtRest> {
+  const rows = results.flatMap(
+    (result) => result.rows as unknown as { queue: string; state: string; at_rest: number }[],
+  );
+  const byQueue = groupBy(rows, ({ queue }) => queue);
+  const countIn = (states: readonly { state: string; at_rest: number }[], state: string) =>
+    Number(states.find((one) => one.state === state)?.at_rest ?? 0);
+  return new Map(
+    Array.from(byQueue, ([queue, states]) => [
+      queue,
+      { blocked: countIn(states, 'blocked'), paused: countIn(states, 'paused') },
+    ]),
+  );
+}

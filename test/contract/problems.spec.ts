@@ -1,0 +1,73 @@
+import { LEASE_MS, claimFrom, finalBatchOf } from '../support/jobs.js';
+import { metricsRow } from '../support/metrics.js';
+import { describeStoresOf } from '../support/stores.js';
+
+const MINUTE_MS = 60_000;
+const NO_SUSPECTS = { unserved: [], paused: [], behind: [] };
+
+describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (setup) => {
+  it('are claims that no worker rescues, workers without a heartbeat, and attempts of queues with failures', async () => {
+    const { admin, metrics, workers, put, claim, advance } = await setup();
+    await put({});
+    await workers.register({ id: 'gone', host: 'h', pid: 7, queues: ['q'] });
+    advance(3_600_000 - LEASE_MS);
+    await claim();
+    await workers.register({ id: 'silent', host: 'h', pid: 7, queues: ['q'] });
+    advance(LEASE_MS + MINUTE_MS + 1);
+    await workers.register({ id: 'here', host: 'h', pid: 7, queues: ['q'] });
+    const at = await metrics.readTime();
+    const row = (queue: string, minutesAgo: number, counts: object) =>
+      metricsRow({ queue, startsAtMs: at - (at % MINUTE_MS) - minutesAgo * MINUTE_MS, ...counts });
+    await metrics.save([
+      ...[
+        row('fails', 1, { failed: 2, completed: 1 }),
+        row('fails', 50, { stepMs: MINUTE_MS, recorder: 0, failed: 9 }),
+      ],
+      ...[row('fails', 61, { stepMs: MINUTE_MS, recorder: 0, failed: 8 }), row('failed', 20, { failed: 7 })],
+      row('works', 1, { completed: 5 }),
+    ]);
+
+    const facts = await admin.problemFacts(NO_SUSPECTS);
+
+    expect(facts.lapsedClaims).toEqual([{ queue: 'q', claims: 1, lapsedMs: expect.any(Number) }]);
+    expect(facts.silentWorkers).toEqual([{ id: 'silent', host: 'h', pid: 7, seenAtMs: expect.any(Number) }]);
+    expect([...facts.minutes.keys()]).toEqual(['fails']);
+    expect(facts.minutes.get('fails')!.map(({ completed, failed }) => ({ completed, failed }))).toEqual(
+      expect.arrayContaining([
+        { completed: 1, failed: 2 },
+        { completed: 0, failed: 9 },
+      ]),
+    );
+    expect(facts.minutes.get('fails')).toHaveLength(2);
+    expect(facts.nowMs).toBeGreaterThanOrEqual(at);
+  });
+
+  it('are the last pause of a paused queue, the groups at rest of one that is behind, and its attempts', async () => {
+    const { admin, groups, metrics, advance } = await setup();
+    const entry = { id: 1, queue: 'p', details: '{"which":"p"}', count: 0, queues: new Set<string>() };
+    await admin.setPaused(['p'], true, { audit: { ...entry, verb: 'pause', by: 'ann' } });
+    advance(1);
+    await admin.setPaused(['p'], false, { audit: { ...entry, id: 2, verb: 'resume', by: 'bob' } });
+    await groups.setPaused('late', 'a', true);
+    await groups.setPaused('late', 'b', true);
+    await groups.setPaused('other', 'a', true);
+    await metrics.save([metricsRow({ queue: 'late', startsAtMs: await metrics.readTime(), completed: 5 })]);
+
+    const facts = await admin.problemFacts({ unserved: [], paused: ['p', 'unknown'], behind: ['late'] });
+
+    expect(facts.pauses.get('p')).toEqual({ since: expect.any(Date), by: 'ann' });
+    expect(facts.pauses.get('unknown')).toEqual({ since: null, by: null });
+    expect([...facts.groups]).toEqual([['late', { blocked: 0, paused: 2 }]]);
+    expect(facts.minutes.get('late')).toMatchObject([{ completed: 5 }]);
+  });
+
+  it('tell queues of people from those that lack a worker', async () => {
+    const { admin, jobs, put } = await setup();
+    await put({ queue: 'people' }, { queue: 'new' });
+    await jobs.complete(finalBatchOf(await claimFrom(jobs, { queue: 'people' })));
+
+    const { consumed } = await admin.problemFacts({ ...NO_SUSPECTS, unserved: ['people', 'new'] });
+
+    expect([...consumed]).toEqual(['people']);
+  });
+});
