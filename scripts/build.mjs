@@ -1,12 +1,13 @@
 // npm run build: compiles lib, and joins the modules of each entry point. `node scripts/build.mjs DIR` builds into DIR
 // instead of dist.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleCode, bundleTypes } from './bundle/bundle.mjs';
+import { SCHEMATICS } from './bundle/entry-points.mjs';
 import { bundlePage } from './bundle/page.mjs';
 
 const root = resolve(import.meta.dirname, '..');
@@ -25,6 +26,7 @@ export async function build(dist = join(root, 'dist')) {
         .then(() => bundleTypes(join(compiled, 'types')))
         .then((files) => write(dist, files)),
       bundlePage().then((files) => write(join(dist, 'page'), files)),
+      copySchemas(join(dist, 'schematics')),
     ]);
   } finally {
     await rm(compiled, { recursive: true, force: true });
@@ -38,6 +40,12 @@ export function compileCode(folder) {
 
 function compileTypes(folder) {
   return tsc('-p', 'tsconfig.build.json', '--outDir', folder, '--declaration', '--emitDeclarationOnly');
+}
+
+/** The lists of the schematics and of their options, which the Nest CLI reads. */
+async function copySchemas(folder) {
+  const isCopied = (file) => !file.endsWith('.ts');
+  await cp(join(lib, dirname(SCHEMATICS.schematics)), folder, { recursive: true, filter: isCopied });
 }
 
 async function write(folder, files) {

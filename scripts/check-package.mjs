@@ -13,11 +13,12 @@ const MAX_FILES = 150;
 const MAX_BYTES = 5_000_000;
 const MAX_PACKED_BYTES = 1_200_000;
 
-/** All that users load: code with types and source maps, the board, guides, and the files of Prometheus and Grafana. */
+/** All that users load: code with types and source maps, board, schematics, guides, and files of Prometheus and Grafana. */
 const KINDS = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/[\w/.-]+\.(c?js|c?js\.map|d\.c?ts)$/,
   /^dist\/page\/(board\.(html|css)|LICENSES\.txt)$/,
+  /^dist\/schematics\/[\w-]+\.json$/,
   /^docs\/(guides\/|recipes\/)?[\w-]+\.md$/,
   /^prom\/[\w.-]+\.(json|yml)$/,
 ];

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { COMMAND_LINE, ENTRY_POINTS, PARTS, THREADS } from './entry-points.mjs';
+import { COMMAND_LINE, ENTRY_POINTS, PARTS, SCHEMATICS, THREADS } from './entry-points.mjs';
 import { thinSourceMap } from './source-map.mjs';
 
 const ESM = { format: 'es', minifyInternalExports: false, hoistTransitiveImports: false, ...namesWith('js') };
@@ -42,6 +42,7 @@ export async function bundleCode(compiled, lib) {
     await bundle({ ...ENTRY_POINTS, ...COMMAND_LINE }, { at, plugins, parts: PARTS, outputs: [{ ...ESM, ...maps }] }),
     await bundle(ENTRY_POINTS, { at, plugins, parts: { queue: PARTS.queue }, outputs: [{ ...COMMON_JS, ...maps }] }),
     await bundle(THREADS, { at, plugins, outputs: [{ ...ESM, ...maps }] }),
+    await bundle(SCHEMATICS, { at, plugins, outputs: [{ ...COMMON_JS, ...maps }] }),
   );
 }
 

@@ -9,9 +9,13 @@ export const ENTRY_POINTS = {
   otel: 'extras/otel/index.ts',
   board: 'extras/board/index.ts',
   'bull-board': 'extras/bull-board/index.ts',
+  'eslint-plugin': 'extras/eslint-plugin/index.ts',
 };
 
 export const COMMAND_LINE = { cli: 'extras/cli/main.ts' };
+
+/** The Nest CLI loads this program with `require`. It shares no code with the entry points, which need Nest. */
+export const SCHEMATICS = { schematics: 'extras/schematics/index.ts' };
 
 /** Threads load little, so their programs share no code with the entry points. */
 export const THREADS = { 'heartbeat-program': 'worker/heartbeat/heartbeat-program.ts' };

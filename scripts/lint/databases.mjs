@@ -1,17 +1,17 @@
-// Only the records of lib/store/databases, and the command line, which reads a URL, know which database it is. An `if`
-// elsewhere would take one of the databases for an unknown one.
+// Only the records of lib/store/databases, the command line, which reads a URL, and the schematics, which install a driver, know
+// which database it is. An `if` elsewhere would take one of the databases for an unknown one.
 import { relative, resolve, sep } from 'node:path';
 
 const LIB = resolve(import.meta.dirname, '../../lib');
 const TYPES = ['mysql', 'mariadb', 'sqlite', 'better-sqlite3', 'postgres'];
 
 const NAMED =
-  'Only lib/store/databases and lib/extras/cli name a database: a new one must need no `if` elsewhere. Add what differs to ' +
-  'the interface Database (lib/store/databases/port/database.ts), to Dialect or to Words.';
+  'Only lib/store/databases, lib/extras/cli and lib/extras/schematics name a database: a new one must need no `if` ' +
+  'elsewhere. Add what differs to the interface Database (lib/store/databases/port/database.ts), to Dialect or to Words.';
 
 function isOutside(file) {
   const path = relative(LIB, file).split(sep).join('/');
-  return !path.startsWith('..') && !/^(?:store\/databases|extras\/cli)\//.test(path);
+  return !path.startsWith('..') && !/^(?:store\/databases|extras\/(?:cli|schematics))\//.test(path);
 }
 
 const isType = (node) => node?.type === 'Literal' && TYPES.includes(node.value);

@@ -34,7 +34,7 @@ async function sources(): Promise<Map<string, string>> {
   const names = await readdir(join(root, 'lib'), { recursive: true });
   const files = [
     ...SETTINGS,
-    ...names.filter((name) => /\.(tsx?|css|html)$/.test(name) && !BUILT.test(name)).map((name) => `lib/${name}`),
+    ...names.filter((name) => /\.(tsx?|css|html|json)$/.test(name) && !BUILT.test(name)).map((name) => `lib/${name}`),
   ].sort();
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
   return new Map(files.map((file, index) => [file, texts[index]!]));

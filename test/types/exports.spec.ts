@@ -1,6 +1,7 @@
 import * as main from 'nestjs-sql-queue';
 import * as board from 'nestjs-sql-queue/board';
 import * as bullBoard from 'nestjs-sql-queue/bull-board';
+import * as eslintPlugin from 'nestjs-sql-queue/eslint-plugin';
 import * as otel from 'nestjs-sql-queue/otel';
 import * as prometheus from 'nestjs-sql-queue/prometheus';
 import * as terminus from 'nestjs-sql-queue/terminus';
@@ -116,6 +117,10 @@ describe('the public surface', () => {
 
   it('of nestjs-sql-queue/bull-board consists of these names', () => {
     expect(Object.keys(bullBoard)).toEqual(['SqlQueueBullBoardModule']);
+  });
+
+  it('of nestjs-sql-queue/eslint-plugin consists of these names', () => {
+    expect(Object.keys(eslintPlugin).sort()).toEqual(['configs', 'default', 'meta', 'rules']);
   });
 
   it('has errors with a distinct code each', () => {

@@ -1,0 +1,2 @@
+export { nestAdd } from './nest-add.js';
+export { processor } from './processor.js';
