@@ -19,9 +19,8 @@ const TENANTS = ['acme', 'globex', 'initech', 'umbrella'];
 export const HANDLERS = {
   'email.send': async (job) => {
     job.log(`rendered template ${job.payload.template}`);
-    if (job.payload.n % 5 === 0) throw Object.assign(new Error('550 mailbox unavailable'), { code: 'E550' });
-    if (job.payload.n % 7 === 0)
-      throw Object.assign(new Error('connect ECONNREFUSED 10.0.4.12:25'), { code: 'ECONNREFUSED' });
+    if (job.payload.n % 5 === 0) throw failure('550 mailbox unavailable', 'E550', 'mail/smtp');
+    if (job.payload.n % 7 === 0) throw failure('connect ECONNREFUSED 10.0.4.12:25', 'ECONNREFUSED', 'mail/smtp');
     job.log('accepted by mx1.example.net');
     return { messageId: `<${job.id}@shop.example>` };
   },
@@ -33,8 +32,7 @@ export const HANDLERS = {
   'crm.push': async (job) => {
     job.log(`push contact ${job.payload.contact}`);
     const isRefused = job.payload.contact < 24;
-    if (isRefused)
-      throw Object.assign(new Error('503 Service Unavailable: upstream connect error'), { code: 'HTTP_503' });
+    if (isRefused) throw failure('503 Service Unavailable: upstream connect error', 'HTTP_503', 'crm/crm-client');
     await sleep(LONG_MS, undefined, { signal: job.signal });
   },
   'order.process': async (job) => {
@@ -42,6 +40,18 @@ export const HANDLERS = {
     await job.waitFor('approval', { key: 'order:4711', timeout: '7d' });
   },
 };
+
+/** An error with the stack of an application, so that the pictures show no folder of this machine. */
+function failure(message, code, file) {
+  const frames = [
+    `at request (/app/dist/${file}.js:41:13)`,
+    'at process.processTicksAndRejections (node:internal/process/task_queues:95:5)',
+    `at async push (/app/dist/${file}.processor.js:18:22)`,
+    'at async Run.start (/app/node_modules/nestjs-sql-queue/dist/engine.js:7800:14)',
+  ];
+  const stack = [`Error: ${message}`, ...frames.map((frame) => `    ${frame}`)].join('\n');
+  return Object.assign(new Error(message), { code, stack });
+}
 
 /** Enqueues the jobs. The worker must run, and has run some of them when this resolves. */
 export async function seed({ producer, admin, consumer, schedules, runner }) {
