@@ -3,6 +3,10 @@ import { Project, TEMPLATES } from './project.js';
 
 const projects: Project[] = [];
 
+// Before Node 24.9, Jest cannot load Nest 12 from CommonJS: the test that `nest new` writes fails, too.
+const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
+const JEST_REQUIRES_ES_MODULES = major > 24 || (major === 24 && minor >= 9);
+
 // A slow machine needs minutes for the packages of a project.
 const INSTALL_TIMEOUT = 1_200_000;
 
@@ -66,12 +70,14 @@ describe.each(Object.keys(TEMPLATES) as (keyof typeof TEMPLATES)[])('in a new pr
     expect(text).not.toContain('mail');
   });
 
-  it('the generated test passes', async () => {
-    const { code, text } = await project.test();
+  if (template !== 'Nest 12 as CommonJS' || JEST_REQUIRES_ES_MODULES) {
+    it('the generated test passes', async () => {
+      const { code, text } = await project.test();
 
-    expect(code, text).toBe(0);
-    expect(text).toContain('mail/mail.processor.spec.ts');
-  });
+      expect(code, text).toBe(0);
+      expect(text).toContain('mail/mail.processor.spec.ts');
+    });
+  }
 
   it('the changed project compiles, starts and runs a first job', async () => {
     await project.write('src/first-job.ts', firstJob(project.extension));
