@@ -41,7 +41,7 @@ function runOf({ queue, batch }: FoundHandler, { settings, subscriptions, option
   return [
     `concurrency ${concurrency}`,
     ...(batch ? [`batches of ${batch}`] : []),
-    `${retry.attempts} attempts`,
+    retry.attempts === 1 ? '1 attempt' : `${retry.attempts} attempts`,
     `lease ${leaseMs / 1_000} s`,
     ...(topics.length > 0 ? [`copies of ${topics.join(', ')}`] : []),
     ...(startsManually ? ['waits for SqlQueueRunner.start()'] : []),

@@ -457,8 +457,8 @@ describe('the option `batch`', () => {
     const { log } = await start({ providers: [Mails] });
 
     expect(log.at('log').filter((line) => line.includes('→'))).toEqual([
-      expect.stringContaining('mail (a) → Mails.a: concurrency 3, 1 attempts'),
-      expect.stringContaining('mail (b) → Mails.b: concurrency 3, batches of 7, 1 attempts'),
+      expect.stringContaining('mail (a) → Mails.a: concurrency 3, 1 attempt'),
+      expect.stringContaining('mail (b) → Mails.b: concurrency 3, batches of 7, 1 attempt'),
     ]);
   });
 });

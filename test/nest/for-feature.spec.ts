@@ -149,7 +149,7 @@ describe('SqlQueueModule.forFeature', () => {
     await one.enqueue('more than ten bytes');
 
     await expect(small.enqueue('more than ten bytes')).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
-    expect(log.at('log')).toContain('small → Feature.small_: concurrency 3, 1 attempts, lease 30 s');
+    expect(log.at('log')).toContain('small → Feature.small_: concurrency 3, 1 attempt, lease 30 s');
   });
 
   it('accepts the same options of a queue from several modules', async () => {

@@ -26,8 +26,8 @@ async function handlerLog(worker: Parameters<typeof start>[1]) {
 describe('the boot log', () => {
   it('says how each handler runs, and which queue starts paused', async () => {
     expect(await handlerLog({})).toEqual([
-      `${MAIL}: concurrency 10, 1 attempts, lease 30 s`,
-      `${REPORT}: concurrency 10, 1 attempts, lease 30 s, paused until SqlQueueRunner.resume('report')`,
+      `${MAIL}: concurrency 10, 1 attempt, lease 30 s`,
+      `${REPORT}: concurrency 10, 1 attempt, lease 30 s, paused until SqlQueueRunner.resume('report')`,
     ]);
   });
 
@@ -42,7 +42,7 @@ describe('the boot log', () => {
     ['include', { include: ['mail'] }, 'because `worker.queues.include` does not name its queue'],
   ])('says which handlers do not run here because of worker.queues.%s', async (_option, queues, why) => {
     expect(await handlerLog({ worker: { queues } })).toEqual([
-      `${MAIL}: concurrency 10, 1 attempts, lease 30 s`,
+      `${MAIL}: concurrency 10, 1 attempt, lease 30 s`,
       `${REPORT}: does not run here, ${why}`,
     ]);
   });
@@ -56,6 +56,6 @@ describe('the boot log', () => {
   it('says that handlers wait for the start of the runner', async () => {
     const [line] = await handlerLog({ worker: { autoStart: false } });
 
-    expect(line).toBe(`${MAIL}: concurrency 10, 1 attempts, lease 30 s, waits for SqlQueueRunner.start()`);
+    expect(line).toBe(`${MAIL}: concurrency 10, 1 attempt, lease 30 s, waits for SqlQueueRunner.start()`);
   });
 });

@@ -141,7 +141,7 @@ describe('the log at boot', () => {
     const { log } = await start({ providers: [Handlers] }, { connection: IN_MEMORY, defaults: {} });
 
     expect(log.at('log').filter((line) => line.includes('→'))).toEqual([
-      'mail → Handlers.send: concurrency 10, 1 attempts, lease 30 s',
+      'mail → Handlers.send: concurrency 10, 1 attempt, lease 30 s',
       'report → Handlers.build: concurrency 2, 3 attempts, lease 300 s',
     ]);
   });
