@@ -328,7 +328,7 @@ describe('the published package', () => {
       const url = (await app.getUrl()) + '/queues';
       const page = await fetch(url);
       const statuses = await Promise.all(
-        ['/app.js', '/board.css', '/api/queues'].map((path) => fetch(url + path).then(({ status }) => status)),
+        ['/board.js', '/board.css', '/api/queues'].map((path) => fetch(url + path).then(({ status }) => status)),
       );
       console.log([page.status, ...statuses].join());
       await app.close();
