@@ -58,6 +58,8 @@ describe('the board, for every person and device,', () => {
         await window.go(hash);
         for (const width of WIDTHS) {
           await window.page.setViewportSize({ width, height: 800 });
+          // Charts get their width in the frame after that of the page.
+          await window.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
           widths.push([hash, width, await window.page.evaluate<number>('document.documentElement.scrollWidth')]);
         }
       }
