@@ -8652,6 +8652,11 @@ SELECT :now AS at
   WHERE hash = ?
 ;
 
+  SELECT hash
+  FROM sql_queue_signals FORCE INDEX (PRIMARY)
+  WHERE hash = ? AND awaited = 0 FOR UPDATE SKIP LOCKED
+;
+
   SELECT id, queue, name, options
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id = ? AND claim_id = ? FOR UPDATE
@@ -8660,6 +8665,16 @@ SELECT :now AS at
   SELECT name, state, result, until_at, :now AS at
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id = ? AND name = ? FOR UPDATE
+;
+
+  UPDATE sql_queue_signals FORCE INDEX (PRIMARY)
+  SET awaited = 1
+  WHERE hash = ?
+;
+
+  UPDATE sql_queue_steps FORCE INDEX (PRIMARY)
+  SET state = 'done', result = ?, signal_hash = NULL
+  WHERE job_id = ? AND name = ?
 ;
 
 -- steps.wakeMissed

@@ -7257,6 +7257,11 @@ SELECT :now AS at
   WHERE hash = ?
 ;
 
+  SELECT hash
+  FROM sql_queue_signals 
+  WHERE hash = ? AND awaited = 0 
+;
+
   SELECT id, queue, name, options
   FROM sql_queue_jobs 
   WHERE id = ? AND claim_id = ? 
@@ -7265,6 +7270,16 @@ SELECT :now AS at
   SELECT name, state, result, until_at, :now AS at
   FROM sql_queue_steps 
   WHERE job_id = ? AND name = ? 
+;
+
+  UPDATE sql_queue_signals 
+  SET awaited = 1
+  WHERE hash = ?
+;
+
+  UPDATE sql_queue_steps 
+  SET state = 'done', result = ?, signal_hash = NULL
+  WHERE job_id = ? AND name = ?
 ;
 
 -- steps.wakeMissed
