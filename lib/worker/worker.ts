@@ -212,8 +212,10 @@ export function quietWorker(worker: Worker): void {
  */
 export async function drainWorker(worker: Worker, timeoutMs: number): Promise<void> {
   quietWorker(worker);
-  const { completer, queues, ended } = worker;
-  const { clock } = worker.parts;
+  const { id, completer, queues, ended } = worker;
+  const { clock, logger } = worker.parts;
+  if (queues.running > 0 && timeoutMs > 0)
+    logger.log(`Stopping within ${timeoutMs / 1_000} s: ${running(queues)}.`, { workerId: id });
   const endsAt = clock.monotonic() + timeoutMs + SHUTDOWN_OVERTIME_MS;
   const remainingMs = () => endsAt - clock.monotonic();
   if (!(await withTimeout(clock, timeoutMs, untilIdle(worker)))) await abortRunning(worker, timeoutMs);
@@ -261,13 +263,14 @@ async function deregister(worker: Worker): Promise<void> {
 
 async function abortRunning(worker: Worker, timeoutMs: number): Promise<void> {
   const { id, queues, parts } = worker;
-  const { running } = queues;
-  if (running === 0) return;
-  parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`, {
-    workerId: id,
-  });
+  if (queues.running === 0) return;
+  parts.logger.warn(`${running(queues)} after ${timeoutMs / 1_000} s: aborting and releasing.`, { workerId: id });
   queues.abortAll(new ShutdownError());
   if (!(await withTimeout(parts.clock, ABORT_GRACE_MS, untilIdle(worker)))) queues.releaseAll();
+}
+
+function running({ running: count }: QueueWorkers): string {
+  return count === 1 ? '1 job is running' : `${count} jobs are running`;
 }
 
 async function untilIdle({ queues, completer }: Worker): Promise<void> {

@@ -1,6 +1,7 @@
 import { UnrecoverableError } from '../../lib/job/errors.js';
 import type { QueueOptions } from '../../lib/job/queue-options.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 
 const LEASE_MS = 30_000;
 
@@ -87,6 +88,31 @@ describeEngines('the log of a queue', (setup) => {
         `error: Job ${id} "default" of queue "q" is dead after attempt 1 of 1: LeaseExpiredError: `,
       ),
     ]);
+  });
+
+  it('says at the start of a stop how many jobs are running, and which limit they have', async () => {
+    const world = await setup();
+    const [started, go] = [gate(), gate()];
+    const { producer, runner, log } = await world.start({
+      handlers: {
+        q: async () => {
+          started.open();
+          await go.opened;
+        },
+      },
+    });
+    const lines = () => log.filter((line) => line.includes('Stopping'));
+    await producer.enqueue('q', 0);
+    await started.opened;
+
+    const stopped = runner.stop({ timeout: '90s' });
+    await eventually(() => lines().length > 0);
+    go.open();
+    await stopped;
+    await runner.start();
+    await runner.stop();
+
+    expect(lines()).toEqual(['log: Stopping within 90 s: 1 job is running.']);
   });
 
   it('reports a job that a claim holder failed', async () => {
