@@ -22,7 +22,7 @@ export function landing(render) {
       ...{
         title,
         text: sentence(render, text),
-        page: targetOf(href, 'docs/README.md', () => true).replace(/\.md$/, ''),
+        page: targetOf(href, 'docs/README.md').replace(/\.md$/, ''),
       },
     })),
   };

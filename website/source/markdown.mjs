@@ -1,7 +1,6 @@
 // Adapts Markdown that is written for GitHub: links to files, error codes, braces, and tables that are wider than a phone.
-import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { imageOf, pageOf, root, targetOf } from './places.mjs';
+import { relative } from 'node:path';
+import { imageOf, root, targetOf } from './places.mjs';
 import { readErrors } from './sources.mjs';
 
 const codes = new Set(readErrors().map(({ code }) => code));
@@ -23,7 +22,7 @@ export function rewriteMarkdown(md) {
     if (path === undefined) return;
     const file = relative(root, path);
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
-      if (token.type === 'link_open') token.attrSet('href', targetOf(token.attrGet('href'), file, isPage));
+      if (token.type === 'link_open') token.attrSet('href', targetOf(token.attrGet('href'), file));
       if (token.type !== 'image') continue;
       const src = imageOf(token.attrGet('src'), file);
       if (src === undefined) Object.assign(token, { type: 'text', tag: '', attrs: null, children: null });
@@ -38,8 +37,4 @@ export function rewriteMarkdown(md) {
   // A table scrolls on its own, also by keys.
   md.renderer.rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
   md.renderer.rules.table_close = () => '</table></div>';
-}
-
-function isPage(file) {
-  return file.endsWith('.md') && existsSync(join(root, file)) && pageOf(file) !== file;
 }

@@ -1,6 +1,6 @@
 // Which page of the site each Markdown file of the repository becomes.
-import { readdirSync } from 'node:fs';
-import { posix, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, posix, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -36,14 +36,18 @@ export function pageOf(file) {
   return folder === undefined ? file : FOLDERS[folder] + file.slice(folder.length);
 }
 
+/** Whether the site has a page for this file. */
+export function isPage(file) {
+  return file.endsWith('.md') && existsSync(join(root, file)) && pageOf(file) !== file;
+}
+
 /**
  * The target of a link in a file: a page of the site if the repository has a page for it, else the file on GitHub.
  *
  * @param {string} href as it stands in the file
  * @param {string} file from the root of the repository
- * @param {(path: string) => boolean} isPage
  */
-export function targetOf(href, file, isPage) {
+export function targetOf(href, file) {
   const inRepository = IN_REPOSITORY.test(href);
   if (!inRepository && /^([a-z]+:|#|\/)/i.test(href)) return href;
 

@@ -15,7 +15,7 @@ export function guideSidebar() {
   const descriptions = new Map();
   const outline = readOutline().map(({ title, entries }) => {
     const items = entries.map(({ title: text, href, text: description }) => {
-      const link = targetOf(href, 'docs/README.md', (file) => file.endsWith('.md'));
+      const link = targetOf(href, 'docs/README.md');
       descriptions.set(link, description);
       return { text, link };
     });
@@ -40,7 +40,7 @@ export function guideSidebar() {
 export function decisionSidebar() {
   const items = readDecisions().map(({ file, number, title }) => ({
     text: `${Number(number)}. ${title}`,
-    link: targetOf(file, 'README.md', () => true),
+    link: targetOf(file, 'README.md'),
   }));
   return [{ text: 'Decisions', link: '/decisions/', items }];
 }
