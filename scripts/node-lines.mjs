@@ -25,6 +25,8 @@ const TESTS = [
   'test/testing/',
   'test/contract/claim',
   'test/worker/leases',
+  // In Jest.
+  'sample/01-signups/',
 ];
 
 const { values, positionals } = parseArgs({ options: { server: { type: 'string' } }, allowPositionals: true });
