@@ -58,8 +58,8 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: { searchOptions: { boostDocument: weightOf } },
-        // A label contains all text of its button, also the key.
-        translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } },
+        // A label contains all text of its button, also the key, and the space between both.
+        translations: { button: { buttonText: 'Search ', buttonAriaLabel: 'Search K' } },
       },
     },
     outline: { level: [2, 3], label: 'On this page' },
