@@ -105,6 +105,7 @@ export type { JobDefaults, QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
+export type { AdminEnqueueOptions } from './admin/enqueue-job.js';
 export type { ChangeOptions, JobChangeOptions, JobReplayOptions, OwnTransaction } from './admin/in-transaction.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { StatsOptions } from './admin/read-stats.js';

@@ -24,7 +24,7 @@ export interface AdminParts {
   readonly audit: AuditTrail;
   readonly auditEntries: Pick<AuditStore, 'list'>;
   readonly store: AdminStore;
-  readonly jobs: Pick<JobStore, 'prune' | 'afterCommit'>;
+  readonly jobs: Pick<JobStore, 'prune' | 'afterCommit' | 'countWaiting'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly stats: StatsStore;

@@ -1,6 +1,8 @@
 import { pageSize } from '../common/page-size.js';
 import type { BulkOptions } from '../job/bulk-options.js';
+import type { EnqueuedJob } from '../job/enqueued-job.js';
 import { checkQueueName } from '../job/job-names.js';
+import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
@@ -14,6 +16,7 @@ import type { RekeyCount } from '../store/features/content/content-store.js';
 import type { QueueStats } from '../store/features/stats/stats-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
+import { enqueueJob, type AdminEnqueueOptions } from './enqueue-job.js';
 import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { FlowAdmin } from './flow-admin.js';
@@ -64,6 +67,21 @@ export class QueueAdmin extends FlowAdmin {
    */
   audit(filter: AuditFilter = {}, page: PageOptions = {}): Promise<AuditPage> {
     return listAudit(this.#parts, filter, page);
+  }
+
+  /**
+   * Enqueues a job by hand, for example a job that a person has lost: like `QueueProducer.enqueue`, with an entry in the
+   * audit, which has no payload and no headers. Rejects as `QueueProducer.enqueue` does, and with QueueNotFoundError if the
+   * queue does not exist, unless you pass `{ create: true }`.
+   *
+   * @example await admin.as(request.user.email).enqueue('email.send', { to }, { delay: '10m' });
+   */
+  enqueue<Queue extends QueueName>(
+    queue: Queue,
+    payload: PayloadOf<Queue>,
+    options: AdminEnqueueOptions = {},
+  ): Promise<EnqueuedJob> {
+    return enqueueJob(this.#parts, queue, payload, options);
   }
 
   /** All queues that have jobs, or that were ever served by a worker, paused or subscribed, by name. */

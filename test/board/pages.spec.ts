@@ -1,24 +1,9 @@
-import type { Browser, Route } from 'playwright-core';
-import { openBrowser } from '../support/browser.js';
+import type { Route } from 'playwright-core';
 import { gate } from '../support/engines.js';
-import { BoardWindow } from './support/board-page.js';
-import { startBoard, type BoardApp, type BoardAppOptions } from './support/board-app.js';
+import type { BoardAppOptions } from './support/board-app.js';
+import { useBrowser, type BoardWithWindows } from './support/board-browser.js';
 
-let browser: Browser;
-const windows: BoardWindow[] = [];
-
-// Downloads the browser once if the machine has none.
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-
-afterEach(async () => {
-  const problems = windows.flatMap((window) => window.problems);
-  for (const window of windows.splice(0)) await window.close();
-  expect(problems).toEqual([]);
-});
-
-afterAll(() => browser?.close());
+const browser = useBrowser();
 
 describe('the pages of the board', () => {
   it('show the queues, and pause and resume one or all', async () => {
@@ -66,20 +51,18 @@ describe('the pages of the board', () => {
 
     const update = await held.opened;
     await window.page.getByLabel('Select job 1').check();
-    const answered = window.page.waitForResponse('**/api/jobs?*');
+    await producer.enqueue('email', 2);
     await update.continue();
-    await (await answered).finished();
-    await window.page.evaluate('new Promise((drawn) => setTimeout(drawn, 100))');
+    await window.button('Show 1 newer job').waitFor();
 
     expect(await window.page.getByLabel('Select job 1').isChecked()).toBe(true);
   });
 
   it('fall back to requests if the stream does not arrive', async () => {
-    const { url, producer } = await start();
-    const window = await BoardWindow.open(browser, url, undefined);
+    const { url, board, producer } = await start();
+    const window = await board(undefined);
     await window.page.route('**/api/live', (route) => route.fulfill({ status: 502, body: '' }));
     await producer.enqueue('email', 1);
-    windows.push(window);
 
     await window.page.goto(url);
     await window
@@ -423,22 +406,16 @@ describe('the pages of the board', () => {
   });
 });
 
-interface Start extends BoardApp {
-  board(hash: string): Promise<BoardWindow>;
+interface Start extends BoardWithWindows {
   /** Lets jobs of the queue become dead with the error; with a count of 0 those that wait already. */
   dead(queue: string, count: number, code: string): Promise<void>;
 }
 
 async function start(options: BoardAppOptions = {}): Promise<Start> {
   // An update that arrives while a test presses a button could replace the button.
-  const app = await startBoard({ ...options, board: { refresh: '1h', ...options.board } });
+  const app = await browser.start({ ...options, board: { refresh: '1h', ...options.board } });
   return {
     ...app,
-    board: async (hash) => {
-      const window = await BoardWindow.open(browser, app.url, hash);
-      windows.push(window);
-      return window;
-    },
     dead: async (queue, count, code) => {
       const stop = await app.runner.handle(queue, {}, () => {
         throw Object.assign(new Error(`no: ${code}`), { code });

@@ -16,6 +16,7 @@ describeServers('the requests of the board', (server) => {
     const { id: later } = await producer.enqueue('email', 1, { delay: '1h' });
     const { id: assigned } = await producer.enqueue('review', 1);
     await consumer.assign(assigned, 'ann');
+    await producer.enqueue('other', 1);
     await producer.enqueue('sync', 1, { group: 'acme' });
     await schedules.upsert('daily', { queue: 'email', cron: '0 3 * * *' });
     const flow = await producer.flow((flow) => flow.add('ship', 1, { after: flow.add('pick', 1) }));
@@ -41,7 +42,14 @@ describeServers('the requests of the board', (server) => {
         'groups?queue=sync',
       ],
       ...['dead?queue=email', 'people?owner=ann', 'people?queue=review', 'people?queue=review&stage=a', 'schedules'],
-      ...['preview?name=daily', `flow?id=${flow.id}`, 'workers', 'subscriptions', 'audit'],
+      ...[
+        'preview?name=daily',
+        'preview?queue=email&cron=@daily',
+        `flow?id=${flow.id}`,
+        'workers',
+        'subscriptions',
+        'audit',
+      ],
     ];
     const writes: [string, object][] = [
       ...(['pause', 'resume'] as const).map((verb): [string, object] => [verb, { queue: 'email' }]),
@@ -53,6 +61,11 @@ describeServers('the requests of the board', (server) => {
       ['limit-group', { queue: 'sync', group: 'acme', change: { weight: 2 } }],
       ['retry', { filter: { queue: 'email', state: 'dead', error: 'E550' }, dryRun: true }],
       ['retry', { filter: { queue: 'email', state: 'dead', error: 'E550' }, rate: '1/s', limit: 10 }],
+      ['enqueue', { queue: 'other', payload: { by: 'hand' }, delay: '1h' }],
+      ['enqueue', { queue: 'other', payload: 1, key: 'k', priority: -1, name: 'n' }],
+      ['create-schedule', { name: 'hourly', queue: 'other', every: '1h', payload: { a: 1 } }],
+      ['edit-schedule', { name: 'hourly', cron: '@daily', tz: 'Europe/Berlin', overlap: 'skip' }],
+      ['remove-schedule', { name: 'hourly' }],
       ['reprioritise', { id: later, priority: 3 }],
       ['update', { id: later, payload: { new: true } }],
       ['reschedule', { id: later, delay: '2h' }],

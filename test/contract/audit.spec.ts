@@ -13,6 +13,7 @@ describeEngines('the audit', (setup) => {
     const ann = admin.as('ann@example.com');
     const { id } = await producer.enqueue('q', 0, { delay: '1h' });
 
+    const { id: byHand } = await ann.enqueue('q', 'secret', { delay: '1h', headers: { token: 'secret' } });
     await ann.reprioritise(id, 5);
     await ann.reschedule(id, '2h');
     await ann.update(id, { payload: 'secret', headers: { token: 'secret' } });
@@ -20,10 +21,11 @@ describeEngines('the audit', (setup) => {
     await ann.promote(id);
     await ann.cancel(id);
     await ann.retry(id);
-    await ann.remove([id, copy!]);
+    await ann.remove([id, copy!, byHand]);
 
     const { entries } = await admin.audit();
     expect(entries.map(({ verb, which, options, count }) => [verb, which, options, count])).toEqual([
+      ['enqueue', 'q', { delay: '1h' }, 1],
       ['reprioritise', id, { priority: 5 }, 1],
       ['reschedule', id, { until: '2h' }, 1],
       ['update', id, { changes: ['payload', 'headers'] }, 1],
@@ -31,10 +33,35 @@ describeEngines('the audit', (setup) => {
       ['promote', id, undefined, 1],
       ['cancel', id, undefined, 1],
       ['retry', id, undefined, 1],
-      ['remove', [id, copy], undefined, 2],
+      ['remove', [id, copy, byHand], undefined, 3],
     ]);
     expect(new Set(entries.map(({ by, queue }) => `${by} ${queue}`))).toEqual(new Set(['ann@example.com q']));
     expect(JSON.stringify(entries)).not.toContain('secret');
+  });
+
+  it('has an entry for a job with a key, and none if another job owns the key', async () => {
+    const { admin } = await open(await setup());
+    const options = { key: 'k', create: true };
+
+    const created = await admin.enqueue('q', 1, options);
+    const existing = await admin.enqueue('q', 2, options);
+    const replaced = await admin.enqueue('q', 3, { ...options, onConflict: 'replace' });
+    const refused = admin.enqueue('q', 4, { ...options, onConflict: 'reject' });
+    await expect(refused).rejects.toMatchObject({ code: 'DUPLICATE_KEY', jobId: created.id });
+
+    const { entries } = await admin.audit();
+    expect([created, existing, replaced].map(({ id, outcome }) => [id, outcome])).toEqual([
+      [created.id, 'created'],
+      [created.id, 'existing'],
+      [created.id, 'replaced'],
+    ]);
+    expect(
+      entries.map(({ verb, which, options: { onConflict } = {} as any, count }) => [verb, which, onConflict, count]),
+    ).toEqual([
+      ['enqueue', 'q', undefined, 1],
+      ['enqueue', 'q', 'replace', 1],
+    ]);
+    expect((await admin.find()).jobs).toMatchObject([{ id: created.id, payload: 3, key: 'k' }]);
   });
 
   it('has an entry for each change of a queue, a group, a subscription, a flow and a schedule', async () => {

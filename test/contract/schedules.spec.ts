@@ -26,6 +26,7 @@ describeStores('schedules', (setup, { server }) => {
     expect(await world.schedules.runTicks([])).toEqual({ jobs: [], malformed: [] });
     expect(await world.schedules.get('hourly')).toMatchObject({
       ...{ name: 'hourly', queue: 'q', jobName: 'default', cron: null, everyMs: HOUR_MS, tz: 'UTC', payload: null },
+      options: {},
       ...{ missed: 'once', overlap: 'allow', jitterMs: 0, until: null, nextAt: new Date(nextAtMs!), isPaused: false },
       ...{ lastAt: null, lastJobId: null, source: 'api', revision: null },
     });

@@ -77,6 +77,7 @@ describe.each(['express', 'fastify'] as const)('the board on %s', (adapter) => {
     expect(answers[0].body).toEqual({
       code: 'INVALID_OPTIONS',
       message: expect.stringContaining('expected a job id'),
+      problems: [expect.stringContaining('expected a job id')],
     });
     expect(answers[9].body.message).toContain('expected filter.queue to be given');
   });

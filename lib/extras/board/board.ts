@@ -2,7 +2,7 @@ import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common'
 import { systemClock } from '../../common/clock.js';
 import { BoardAccess } from './board-access.js';
 import type { BoardAction, BoardParts } from './board-call.js';
-import { knownError, Refusal } from '../dashboard/error-status.js';
+import { knownError, Refusal, type KnownError } from '../dashboard/error-status.js';
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
@@ -111,8 +111,8 @@ export class Board implements OnModuleInit, OnModuleDestroy {
   #failure(error: unknown): Answer {
     const known = knownError(error);
     if (!known) this.#logger.error(error);
-    const { status, code, message } = known ?? FAILED;
-    return { status, body: { code, message } };
+    const { status, code, message, problems }: KnownError = known ?? FAILED;
+    return { status, body: { code, message, ...(problems && { problems }) } };
   }
 }
 

@@ -1,6 +1,7 @@
-import { hasCode } from '../../job/errors.js';
+import { hasCode, type InvalidOptionsError } from '../../job/errors.js';
 import type { ScheduleRecord } from '../../store/features/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
+import { scheduleTimes } from './schedule-writes.js';
 import { scheduleFor } from './allowed.js';
 
 const DAY_MS = 86_400_000;
@@ -8,12 +9,16 @@ const MAX_TICKS = 100;
 // Ticks take CPU, so that those of thousands of schedules would delay the process.
 const MAX_SCHEDULES = 50;
 
-export async function readSchedules({ schedules, access, redactor }: BoardCall) {
+/** The schedules of readable queues. `creatableIn`: the queues in which the viewer may create one. */
+export async function readSchedules({ admin, schedules, access, redactor }: BoardCall) {
   const visible = await access.filter(await schedules.list());
   const withPayload = new Set(await access.filter(visible, 'read-payload'));
+  const creatable = await access.filter(await admin.queues(), 'create-schedule');
   return {
+    creatableIn: creatable.map(({ queue }) => queue),
     schedules: visible.map((schedule, index) => {
-      const { payload, ...others } = schedule;
+      // The options of its jobs have headers, which may be secret.
+      const { payload, options: _, ...others } = schedule;
       const context = { queue: schedule.queue, name: schedule.jobName, what: 'payload' } as const;
       const isShown = withPayload.has(schedule) && payload !== undefined;
       const { isPaused, nextAt } = schedule;
@@ -35,8 +40,9 @@ function ticksOfDay(schedules: BoardCall['schedules'], schedule: ScheduleRecord)
   }
 }
 
-/** The next ticks of a stored schedule. */
+/** The next ticks of a stored schedule or, without a name, of the times of a form, with their problems. */
 export async function previewSchedule(call: BoardCall) {
+  if (!call.input.has('name')) return previewTimes(call);
   const schedule = await scheduleFor(call, 'read');
   return { ticks: call.schedules.preview(timesOf(schedule), call.input.number('count') ?? 5) };
 }
@@ -46,4 +52,17 @@ function timesOf({ cron, everyMs, tz, until }: ScheduleRecord) {
     ...(cron !== null ? { cron, tz } : { every: everyMs! }),
     ...(until && { until }),
   };
+}
+
+const PREVIEWED = 5;
+
+/** Times that a person is typing are no failed request. */
+async function previewTimes({ schedules, access, input }: BoardCall) {
+  await access.require('read', input.text('queue'));
+  try {
+    return { ticks: schedules.preview(scheduleTimes(input), PREVIEWED), problems: [] };
+  } catch (error) {
+    if (hasCode(error, 'INVALID_OPTIONS')) return { ticks: [], problems: (error as InvalidOptionsError).problems };
+    throw error;
+  }
 }

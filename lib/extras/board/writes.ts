@@ -6,7 +6,9 @@ import { notFound, Refusal } from '../dashboard/error-status.js';
 import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkOptions, selectJobs } from './bulk-actions.js';
-import { hasMask } from '../dashboard/redactor.js';
+import { enqueueJob } from './enqueue-job.js';
+import { newPayload } from './new-payload.js';
+import { createSchedule, editSchedule } from './schedule-writes.js';
 
 /** The writes of the board by their verb. Each checks the right for the queue that it changes. */
 export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
@@ -18,6 +20,7 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
     for (const verb of verbsOf(settings)) await access.require(verb, queue);
     return done(await admin.configure(queue, settings as null));
   },
+  enqueue: enqueueJob,
   'pause-group': async (call) => done(await (await groupOf(call, 'pause-group')).pause()),
   'resume-group': async (call) => done(await (await groupOf(call, 'resume-group')).resume()),
   'limit-group': async (call) =>
@@ -48,6 +51,10 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
   signal: sendSignal,
   'cancel-flow': async (call) => changed(await call.admin.cancelFlow((await flowFor(call, 'cancel-flow')).id)),
   'retry-flow': async (call) => changed(await call.admin.retryFlow((await flowFor(call, 'retry-flow')).id)),
+  'create-schedule': createSchedule,
+  'edit-schedule': editSchedule,
+  'remove-schedule': async (call) =>
+    oneChanged(await call.schedules.remove((await scheduleFor(call, 'remove-schedule')).name)),
   'pause-schedule': async (call) => done(await call.schedules.pause((await scheduleFor(call, 'pause-schedule')).name)),
   'resume-schedule': async (call) =>
     done(await call.schedules.resume((await scheduleFor(call, 'resume-schedule')).name)),
@@ -121,13 +128,4 @@ function verbsOf(settings: unknown): BoardWriteVerb[] {
     ...('paused' in settings ? (['pause', 'resume'] as const) : []),
     ...('maxRunning' in settings || 'rate' in settings ? (['limit'] as const) : []),
   ];
-}
-
-/** The page shows masks in place of secrets. They must not overwrite the secrets. */
-function newPayload(payload: unknown): unknown {
-  InvalidOptionsError.throwIfAny('Cannot update', [
-    expected(payload !== undefined, 'a payload', payload),
-    expected(!hasMask(payload), 'the new payload to have values in place of ••••', 'hidden values'),
-  ]);
-  return payload;
 }

@@ -1,4 +1,4 @@
-import { hasCode, type QueueNotFoundError } from '../../job/errors.js';
+import { hasCode, type InvalidOptionsError, type QueueNotFoundError } from '../../job/errors.js';
 
 // By code, because the application may load both builds of the package.
 const STATUS: Readonly<Record<string, number>> = {
@@ -37,6 +37,8 @@ export interface KnownError {
   readonly code: string;
   readonly status: number;
   readonly message: string;
+  /** Of invalid options: one line each. */
+  readonly problems?: readonly string[];
 }
 
 /** Undefined for an error that the caller did not cause. Its message may have details of the server. */
@@ -45,5 +47,7 @@ export function knownError(error: unknown): KnownError | undefined {
   // Its message has names of queues that the caller may have no right to read.
   if (hasCode(error, 'QUEUE_NOT_FOUND')) return notFound(`Queue "${(error as QueueNotFoundError).queue}"`);
   const code = Object.keys(STATUS).find((one) => hasCode(error, one));
-  return code === undefined ? undefined : { code, status: STATUS[code]!, message: (error as Error).message };
+  if (code === undefined) return undefined;
+  const known = { code, status: STATUS[code]!, message: (error as Error).message };
+  return code === 'INVALID_OPTIONS' ? { ...known, problems: (error as InvalidOptionsError).problems } : known;
 }

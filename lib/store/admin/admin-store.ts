@@ -7,6 +7,7 @@ import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { KeyedCallResult } from '../features/keys/key-store.js';
 import type { EventJob } from '../rows/job-events.js';
 import type { QueueRecord } from '../features/queues/queue-store.js';
 
@@ -215,6 +216,8 @@ export interface AdminStore {
   copyOf(id: number, transaction?: CallerTransaction): Promise<NewJob | undefined>;
   /** Enqueues the job exactly once. Returns its id. */
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;
+  /** Enqueues a job with a key exactly once. See KeyStore.enqueueKeyed for the answers. */
+  enqueueKeyed(job: NewJob, change?: Omit<Change, 'transaction'>): Promise<KeyedCallResult>;
   /** Deletes a queue without jobs, and all other rows that belong to it. May be repeated. */
   eraseQueue(queue: string, change?: Change): Promise<void>;
   /** Deletes jobs that are not active, and all that they have stored. Returns their ids. See `cancelIdle` for `filter`. */

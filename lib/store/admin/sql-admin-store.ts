@@ -20,6 +20,7 @@ import { readSuspectFacts } from './read-problem-facts.js';
 import { readQueues } from '../features/queues/read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import { lockMatching } from './search-conditions.js';
+import type { KeyedCallResult } from '../features/keys/key-store.js';
 import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { cancelIdleJobs } from '../ends/cancel-idle-jobs.js';
@@ -52,7 +53,10 @@ const ERASE_BATCH_SIZE = 500;
 
 type LogRow = Omit<TableRow<'logs'>, 'job_id'>;
 
-export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<KeyedEnqueuer, 'ensureRows'>): AdminStore {
+export function sqlAdminStore(
+  { blocking, dialect, scanCursors }: StoreParts,
+  keyed: Pick<KeyedEnqueuer, 'ensureRows' | 'enqueue'>,
+): AdminStore {
   /**
    * Reads twice, because one read finds a job in neither table if it returns from the history to its queue meanwhile, and
    * because the snapshot of a caller's transaction may be older than the job.
@@ -198,6 +202,13 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       return id!;
     },
 
+    async enqueueKeyed(job, change = {}) {
+      const [result] = await keyed.enqueue([[job]], change);
+      // A replaced job keeps its old id, so it may stand before the cursors.
+      if (hasReplaced(result!)) scanCursors.reset();
+      return result!;
+    },
+
     async eraseQueue(queue, change) {
       for (const erase of ERASERS)
         while ((await blocking.transaction(() => erase(queue, ERASE_BATCH_SIZE))) === ERASE_BATCH_SIZE);
@@ -217,6 +228,9 @@ function* setPaused(dialect: Pick<Dialect, 'addQueues'>, given: readonly string[
   yield* dialect.addQueues(queues);
   yield* set();
 }
+
+const hasReplaced = (result: KeyedCallResult) =>
+  result !== 'locked' && !(result instanceof Error) && result.some(({ outcome }) => outcome === 'replaced');
 
 const lengthOf = ({ length }: { readonly length: number }) => length;
 

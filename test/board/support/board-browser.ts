@@ -4,8 +4,8 @@ import { startBoard, type BoardApp, type BoardAppOptions } from './board-app.js'
 import { BoardWindow } from './board-page.js';
 
 export interface BoardWithWindows extends BoardApp {
-  /** Opens a page of the board in a window of its own. */
-  board(hash: string): Promise<BoardWindow>;
+  /** Opens a page of the board in a window of its own; undefined: an empty window. */
+  board(hash: string | undefined): Promise<BoardWindow>;
 }
 
 /**
@@ -31,7 +31,7 @@ export function useBrowser(): { start(options?: BoardAppOptions): Promise<BoardW
   return {
     start: async (options = {}) => {
       const app = await startBoard({ ...options, board: { refresh: '1s', ...options.board } });
-      const board = async (hash: string) => {
+      const board = async (hash: string | undefined) => {
         const window = await BoardWindow.open(browser, app.url, hash);
         windows.push(window);
         return window;

@@ -47,6 +47,7 @@ export const AUDIT_VERBS = [
   'reprioritise',
   'update',
   'duplicate',
+  'enqueue',
   'remove',
   'cancelFlow',
   'retryFlow',

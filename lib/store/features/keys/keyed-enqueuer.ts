@@ -3,8 +3,18 @@ import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
-import { applyKeyPlan, enqueueKeyed, findTraces, lockIdleJobs, NO_TRACES, type IdleRows } from './enqueue-keyed.js';
+import {
+  applyKeyPlan,
+  enqueueKeyed,
+  findTraces,
+  lockIdleJobs,
+  NO_TRACES,
+  type IdleRows,
+  type KeyedEnqueueResult,
+} from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
+import type { Change } from '../audit/audit-store.js';
+import { audited } from '../audit/run-change.js';
 import {
   keyIdOf,
   UNUSED_KEY_RETENTION_MS,
@@ -39,8 +49,13 @@ export class KeyedEnqueuer {
     private readonly dialect: Dialect,
   ) {}
 
-  async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedCallResult[]> {
-    const attempt = (provided: ReadonlySet<string>) => this.blocking.decideOnce(() => enqueueKeyed(calls, provided));
+  /** @param change of an administrator, with its entry in the audit. It has no transaction of a caller */
+  async enqueue(calls: readonly (readonly NewJob[])[], change?: Change): Promise<readonly KeyedCallResult[]> {
+    const attempt = (provided: ReadonlySet<string>) =>
+      this.blocking.decideOnce(() => {
+        const work = enqueueKeyed(calls, provided);
+        return change ? audited(work, change, ({ value }) => countStored(value)) : work;
+      });
     const first = await attempt(new Set());
     if ('results' in first) return first.results;
     // Outside the transaction, so that no transaction waits for the INSERT of a row by another one.
@@ -154,6 +169,13 @@ export class KeyedEnqueuer {
     const own = keys.filter((key) => isOwn(keyIdOf(key)));
     return new Map([...committed, ...(await inTransaction(() => readKeys(own)))]);
   }
+}
+
+/** The number of jobs that are new, or that replace another one. */
+function countStored(result: KeyedEnqueueResult): number {
+  const answers = 'results' in result ? result.results : [];
+  const jobs = answers.flatMap((answer) => (answer === 'locked' || answer instanceof Error ? [] : answer));
+  return jobs.filter(({ outcome }) => outcome !== 'existing').length;
 }
 
 /** Skips locked keys: their transactions are using them and extend their retention. */

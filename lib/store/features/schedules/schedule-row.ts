@@ -1,6 +1,8 @@
 import { expected, isWhole } from '../../../job/expectation.js';
 import { isName, NAME_EXPECTED } from '../../../job/job-names.js';
+import { defined } from '../../../job/option-schema.js';
 import { readDate, readOverrides } from '../../../job/read-columns.js';
+import type { ScheduledJobOptions } from '../../../job/schedules/schedule-options.js';
 import type { NewSchedule } from '../../../job/schedules/schedule.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import type { SqlValue } from '../../core/statement.js';
@@ -70,6 +72,7 @@ export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
     ...{ name, queue, jobName: job_name, cron, tz, revision },
     everyMs: numberOrNull(row.every_ms),
     payload: parseJsonOrNull(row.payload),
+    options: jobOptionsOf(row),
     missed: missed === 'all' ? { all: missed_limit } : missed,
     overlap,
     jitterMs: Number(row.jitter_ms),
@@ -80,6 +83,21 @@ export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
     isPaused: paused !== 0,
     source,
   };
+}
+
+/** Without the options that another program has written badly. */
+function jobOptionsOf({ options, headers, priority, max_attempts }: ScheduleRow): ScheduledJobOptions {
+  const read = readOverrides(options);
+  const { backoff, timeoutMs, expiresInMs, leaseMs, retention } = ('overrides' in read && read.overrides) || {};
+  const attempts = numberOrNull(max_attempts) ?? undefined;
+  const hasRetry = attempts !== undefined || backoff !== undefined;
+  return defined<ScheduledJobOptions>({
+    priority: Number(priority) || undefined,
+    retry: hasRetry ? defined({ attempts, backoff }) : undefined,
+    ...{ timeout: timeoutMs, expiresIn: expiresInMs, lease: leaseMs },
+    retention: retention && defined({ completed: retention.completedMs, dead: retention.deadMs }),
+    headers: parseJsonOrNull<Record<string, string>>(headers) ?? undefined,
+  });
 }
 
 export function numberOrNull(value: number | null): number | null {

@@ -1,3 +1,4 @@
+import type { ScheduledJobOptions } from '../../../job/schedules/schedule-options.js';
 import type { NewSchedule } from '../../../job/schedules/schedule.js';
 import type { Change } from '../audit/audit-store.js';
 
@@ -13,6 +14,8 @@ export interface ScheduleRecord {
   tz: string;
   /** Null if the row has no JSON. */
   payload: unknown;
+  /** The options of its jobs that differ from those of the queue, as `upsert` takes them. */
+  options: ScheduledJobOptions;
   missed: 'skip' | 'once' | { all: number };
   overlap: 'allow' | 'skip' | 'one-waiting';
   jitterMs: number;

@@ -3,10 +3,15 @@ const ROOT = new URL('api/', import.meta.url);
 
 /** An answer of the server that is no success. */
 export class ApiError extends Error {
-  /** @param status 0: the server did not answer */
+  /**
+   * @param status 0: the server did not answer
+   * @param problems of invalid options: one line each
+   */
   constructor(
     readonly status: number,
     message: string,
+    readonly code?: string,
+    readonly problems?: readonly string[],
   ) {
     super(message);
   }
@@ -42,9 +47,10 @@ async function send<Answer>(url: URL, init: RequestInit): Promise<Answer> {
     throw new ApiError(0, 'The server does not answer.');
   });
   // Guards and proxies answer with texts of their own.
-  const body = (await response.json().catch(() => ({}))) as { message?: string };
+  const body = (await response.json().catch(() => ({}))) as { message?: string; code?: string; problems?: string[] };
   if (response.ok) return body as Answer;
-  throw new ApiError(response.status, body.message ?? `The server answered with status ${response.status}.`);
+  const { message = `The server answered with status ${response.status}.`, code, problems } = body;
+  throw new ApiError(response.status, message, code, problems);
 }
 
 export function messageOf(error: unknown): string {

@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks';
 import { read } from '../api.js';
 import type { JobRow, Page } from '../answers.js';
 import { plural } from '../format.js';
+import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
+import { ActionButton } from '../parts/action.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { Pager } from '../parts/links.js';
@@ -14,6 +16,7 @@ import { filterOf } from './jobs/job-filter.js';
 import { FilterActions, SelectionBar } from './jobs/selection-bar.js';
 import { useStableJobs } from './jobs/stable-jobs.js';
 import { StateTabs } from './jobs/state-tabs.js';
+import { enqueueAction } from './queue/enqueue-action.js';
 
 const PAGE_SIZE = 50;
 const ORDERS = [
@@ -39,7 +42,7 @@ export function JobsPage({ params }: PageProps) {
   const onOrder = (one: string) => go('jobs', { ...params, after: '', order: one === 'newest' ? '' : one });
   return (
     <>
-      <PageHead title={params['queue'] ? `Jobs of ${params['queue']}` : 'Jobs'} />
+      <Head queue={params['queue']} />
       <StateTabs params={params} />
       <FilterBar params={params} />
       <section class="card">
@@ -70,6 +73,12 @@ export function JobsPage({ params }: PageProps) {
       {selected.length > 0 && <SelectionBar jobs={selected} onClear={() => setSelected([])} />}
     </>
   );
+}
+
+function Head({ queue }: { queue: string | undefined }) {
+  if (!queue) return <PageHead title="Jobs" />;
+  const buttons = <ActionButton verbs={rightsFor(queue).verbs} action={enqueueAction(queue)} icon="plus" />;
+  return <PageHead title={`Jobs of ${queue}`} buttons={buttons} />;
 }
 
 /** The chosen rows of the list with this key. */

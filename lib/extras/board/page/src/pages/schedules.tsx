@@ -1,6 +1,6 @@
 import { read } from '../api.js';
 import type { Schedule, Shown } from '../answers.js';
-import { clock, duration, exact } from '../format.js';
+import { duration } from '../format.js';
 import { now } from '../live/clock.js';
 import { rightsFor } from '../live/rights.js';
 import { useRead } from '../live/use-read.js';
@@ -15,6 +15,8 @@ import { announceError } from '../parts/toasts.js';
 import { toggleAction } from '../parts/toggle.js';
 import { When } from '../parts/when.js';
 import { DayStrip, HourMarks } from './schedules/day-strip.js';
+import { TickTimes } from './schedules/next-ticks.js';
+import { createAction, editAction, removeAction } from './schedules/schedule-form.js';
 
 const EVERY_MS = 15_000;
 const LATE_MS = 60_000;
@@ -30,12 +32,25 @@ const COLUMNS: readonly Column<Schedule>[] = [
   actionsColumn((row) => <Buttons schedule={row} />),
 ];
 
+interface Answer {
+  readonly schedules: Schedule[];
+  readonly creatableIn: string[];
+}
+
 /** The schedules with their ticks of the next 24 hours, in the time zone of the viewer. */
 export function SchedulesPage() {
-  const list = useRead('schedules', () => read<{ schedules: Schedule[] }>('schedules'), EVERY_MS);
+  const list = useRead('schedules', () => read<Answer>('schedules'), EVERY_MS);
+  const creatableIn = list.data?.creatableIn ?? [];
   return (
     <>
-      <PageHead title="Schedules">
+      <PageHead
+        title="Schedules"
+        buttons={
+          creatableIn.length > 0 && (
+            <ActionButton verbs={['create-schedule']} action={createAction(creatableIn)} icon="plus" isPrimary />
+          )
+        }
+      >
         <span class="soft">the next 24 hours in your time zone</span>
       </PageHead>
       <Card isFlush>
@@ -103,7 +118,8 @@ function Last({ schedule: { lastAt, lastJobId } }: { schedule: Schedule }) {
   );
 }
 
-function Buttons({ schedule: { name, queue, isPaused, payload } }: { schedule: Schedule }) {
+function Buttons({ schedule }: { schedule: Schedule }) {
+  const { name, queue, isPaused, payload, source } = schedule;
   const { verbs } = rightsFor(queue);
   const runNow: Action = {
     ...{ verb: 'run-schedule', text: 'Run now', label: `Run now: ${name}`, confirm: `Enqueue a job of ${name} now?` },
@@ -121,6 +137,12 @@ function Buttons({ schedule: { name, queue, isPaused, payload } }: { schedule: S
       </button>
       <ActionButton verbs={verbs} action={runNow} />
       <ActionButton verbs={verbs} action={toggle} icon={isPaused ? 'play' : 'paused'} isIcon />
+      {source === 'api' && (
+        <>
+          <ActionButton verbs={verbs} action={editAction(schedule)} icon="edit" isIcon />
+          <ActionButton verbs={verbs} action={removeAction(schedule)} icon="removed" isIcon />
+        </>
+      )}
     </>
   );
 }
@@ -130,7 +152,7 @@ async function preview(name: string, payload: Shown | null): Promise<void> {
     const { ticks } = await read<{ ticks: string[] }>('preview', { name, count: PREVIEWED });
     const content = (
       <>
-        {ticks.length === 0 ? <p>It has no further tick.</p> : <Ticks ticks={ticks} />}
+        <TickTimes ticks={ticks} />
         {payload && (
           <>
             <h3>Payload</h3>
@@ -143,19 +165,4 @@ async function preview(name: string, payload: Shown | null): Promise<void> {
   } catch (error) {
     announceError(error);
   }
-}
-
-function Ticks({ ticks }: { ticks: readonly string[] }) {
-  return (
-    <ol class="tick-list">
-      {ticks.map((tick) => (
-        <li key={tick}>
-          <time dateTime={tick} title={exact(tick)}>
-            {clock(tick, true)}
-          </time>{' '}
-          <span class="soft">{tick.slice(0, 19).replace('T', ' ')} UTC</span>
-        </li>
-      ))}
-    </ol>
-  );
 }

@@ -18,6 +18,8 @@ export interface Action {
   readonly confirm?: string;
   readonly content?: ComponentChildren;
   readonly fields?: readonly Field[];
+  /** After the fields, for their present values. */
+  readonly result?: (values: Values) => ComponentChildren;
   readonly isDangerous?: boolean;
   body(values: Values): object;
   /** The message after it. */
@@ -69,10 +71,10 @@ export function ActionButton({ verbs, action, icon, isPrimary, isIcon, hotkey }:
 
 /** Asks if the action has a question, and runs it otherwise. */
 export async function startAction(action: Action): Promise<void> {
-  const { confirm, fields, content, text, isDangerous } = action;
+  const { confirm, fields, content, result, text, isDangerous } = action;
   if (confirm !== undefined || fields)
     return ask({
-      ...{ title: confirm ?? text, fields, content, submit: text, isDangerous },
+      ...{ title: confirm ?? text, fields, content, result, submit: text, isDangerous },
       act: (values) => run(action, values),
     });
   await run(action, {}).catch(announceError);

@@ -1,14 +1,16 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../api.js';
 import { FieldControl, valuesOf, type Field, type Values } from './field.js';
+import { NO_PROBLEMS, problemsOf } from './field-problems.js';
 
 export interface Question {
   readonly title: string;
   /** Before the fields. */
   readonly content?: ComponentChildren;
   readonly fields?: readonly Field[] | undefined;
+  /** After the fields, for their present values. */
+  readonly result?: ((values: Values) => ComponentChildren) | undefined;
   /** The text of the button. */
   readonly submit: string;
   readonly isDangerous?: boolean | undefined;
@@ -18,6 +20,7 @@ export interface Question {
   act?(values: Values): Promise<unknown>;
 }
 
+const NONE: readonly Field[] = [];
 const question = signal<(Question & { readonly id: number }) | undefined>(undefined);
 let lastId = 0;
 
@@ -33,15 +36,20 @@ export function Dialog() {
 }
 
 function OpenDialog({
-  question: { title, content, fields = [], submit, isDangerous, isNotice, act },
+  question: { title, content, fields = NONE, result, submit, isDangerous, isNotice, act },
 }: {
   question: Question;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const opener = useRef(document.activeElement);
-  const [problem, setProblem] = useState('');
+  const [problems, setProblems] = useState(NO_PROBLEMS);
+  const [values, setValues] = useState<Values>(() =>
+    Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])),
+  );
   const [isActing, setActing] = useState(false);
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  // The first field that has to change.
+  useLayoutEffect(() => dialog.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems]);
   const onClose = () => {
     question.value = undefined;
     // The browser does it too, unless an update has replaced the button.
@@ -49,26 +57,32 @@ function OpenDialog({
   };
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
-    setProblem('');
+    setProblems(NO_PROBLEMS);
     setActing(true);
     try {
       await act?.(valuesOf(event.currentTarget as HTMLFormElement));
       dialog.current?.close();
     } catch (error) {
-      setProblem(messageOf(error));
+      setProblems(problemsOf(error, fields));
       setActing(false);
     }
   };
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="dialog-title" onClose={onClose}>
       <h2 id="dialog-title">{title}</h2>
-      <form onSubmit={(event) => void onSubmit(event)}>
+      <form
+        onSubmit={(event) => void onSubmit(event)}
+        onInput={(event) => result && setValues(valuesOf(event.currentTarget))}
+      >
         {content}
-        {fields.map((field) => (
-          <FieldControl key={field.name} field={field} />
-        ))}
+        <div class="fields">
+          {fields.map((field) => (
+            <FieldControl key={field.name} field={field} problem={problems.byField.get(field.name)} />
+          ))}
+        </div>
+        {result?.(values)}
         <p class="problem" role="alert">
-          {problem}
+          {problems.rest}
         </p>
         <div class="buttons end">
           {!isNotice && (

@@ -104,3 +104,8 @@ function Leaf({ value }: { value: unknown }) {
   const kind = value === null ? 'nil' : typeof value === 'number' ? 'num' : 'bool';
   return <span class={`v ${kind}`}>{String(value)}</span>;
 }
+
+/** Nothing of the value is hidden or cut, so that it can be edited. */
+export function isWhole(shown: Shown | null): shown is Shown {
+  return shown !== null && !shown.isCut && !shown.isRedacted;
+}

@@ -1,10 +1,15 @@
-import type { Job, Shown } from '../../answers.js';
+import type { Job } from '../../answers.js';
 import type { WriteAnswer } from '../../api.js';
+import { may } from '../../live/rights.js';
 import { go } from '../../live/route.js';
 import type { Action } from '../../parts/action.js';
+import { isWhole } from '../../parts/json-tree.js';
+import { parsedJson } from '../../parts/parsed-json.js';
 
 const FINISHED = ['completed', 'dead', 'cancelled'];
 const IDLE = ['waiting', 'scheduled', 'blocked'];
+
+const parsedPayload = (text: string) => parsedJson(text, 'payload', 'The payload is');
 
 const changedOr =
   (done: string) =>
@@ -105,13 +110,14 @@ function update({ id, payload }: Job): Action {
         hint: isComplete ? undefined : 'Parts of the payload are hidden. The new one replaces all of it.',
       },
     ],
-    body: (values) => ({ id, payload: parsed(values['payload'] ?? '') }),
+    body: (values) => ({ id, payload: parsedPayload(values['payload'] ?? '') }),
     done: changedOr(`Job ${id} has a new payload.`),
   };
 }
 
-function duplicate({ id, payload }: Job): Action {
-  const isComplete = isWhole(payload);
+function duplicate({ id, queue, payload }: Job): Action {
+  // A copy with another payload is a copy and an update.
+  const isComplete = isWhole(payload) && may('update', queue);
   return {
     verb: 'duplicate',
     text: 'Run a copy …',
@@ -120,7 +126,7 @@ function duplicate({ id, payload }: Job): Action {
     // A copy with the same payload needs no right to change payloads.
     body: ({ payload: text = '' }) => ({
       id,
-      ...(isComplete && text !== payload.text.trim() && { payload: parsed(text) }),
+      ...(isComplete && text !== payload.text.trim() && { payload: parsedPayload(text) }),
     }),
     done: (answer) => `Job ${answer.id} is a copy of job ${id}.`,
     after: (answer) => go('job', { id: answer.id }),
@@ -134,18 +140,4 @@ function remove({ id, queue }: Job): Action {
     done: changedOr(`Job ${id} is deleted.`),
     after: ({ changed = 0 }) => changed > 0 && go('jobs', { queue }),
   };
-}
-
-/** Nothing of the value is hidden or cut, so that it can be edited. */
-function isWhole(shown: Shown | null): shown is Shown {
-  return shown !== null && !shown.isCut && !shown.isRedacted;
-}
-
-/** @throws Error for the dialog */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The payload is no JSON: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -2,6 +2,7 @@ import type { Job } from '../../answers.js';
 import { plural } from '../../format.js';
 import { rightsFor } from '../../live/rights.js';
 import { ActionButton } from '../../parts/action.js';
+import { parsedJson } from '../../parts/parsed-json.js';
 
 interface Props {
   readonly job: Job;
@@ -25,17 +26,9 @@ export function SignalButton({ job: { id, queue }, name, signalKey }: Props) {
         confirm: `Send the signal "${name}" with the key "${signalKey}"?`,
         content: <p class="soft">All jobs that wait for this signal with this key get it.</p>,
         fields: [{ name: 'data', label: 'Data as JSON', type: 'textarea', hint: 'Empty: a signal without data.' }],
-        body: ({ data = '' }) => ({ id, name, ...(data !== '' && { data: parsedData(data) }) }),
+        body: ({ data = '' }) => ({ id, name, ...(data !== '' && { data: parsedJson(data, 'data', 'The data are') }) }),
         done: ({ changed = 0 }) => `The signal ${name} has woken ${plural(changed, 'job')}.`,
       }}
     />
   );
-}
-
-function parsedData(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The data are no JSON: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -5,6 +5,7 @@ import { Icon } from '../../parts/icons.js';
 import { limitChange, RATE_FIELD } from '../../parts/limit-fields.js';
 import { Menu } from '../../parts/menu.js';
 import { queueToggle } from '../../parts/toggle.js';
+import { enqueueAction } from './enqueue-action.js';
 import { settingsAction } from './settings.js';
 
 export function QueueButtons({ record, verbs }: { record: Queue; verbs: readonly Verb[] }) {
@@ -13,6 +14,7 @@ export function QueueButtons({ record, verbs }: { record: Queue; verbs: readonly
     <>
       <ActionButton verbs={verbs} action={queueToggle(record)} icon={paused ? 'play' : 'paused'} />
       <ActionButton verbs={verbs} action={limitAction(record)} icon="gauge" />
+      <ActionButton verbs={verbs} action={enqueueAction(queue)} icon="plus" />
       <a class="button" href={href('jobs', { queue })}>
         <Icon name="jobs" size={14} />
         Jobs
