@@ -109,6 +109,7 @@ export type { AdminEnqueueOptions } from './admin/enqueue-job.js';
 export type { ChangeOptions, JobChangeOptions, JobReplayOptions, OwnTransaction } from './admin/in-transaction.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { StatsOptions } from './admin/read-stats.js';
+export type { ErrorsOptions, QueueError } from './admin/list-errors.js';
 export type { HistoryOptions, MetricsPoint, MetricsStep, Percentiles } from './admin/read-history.js';
 export type {
   AttemptOfJob,

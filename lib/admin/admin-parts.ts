@@ -28,7 +28,7 @@ export interface AdminParts {
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly stats: StatsStore;
-  readonly metrics: Pick<MetricsStore, 'read'>;
+  readonly metrics: Pick<MetricsStore, 'read' | 'readErrors'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
   readonly steps: Pick<StepStore, 'list' | 'signals'>;

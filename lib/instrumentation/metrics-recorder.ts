@@ -8,10 +8,12 @@ import {
   addSums,
   emptySums,
   METRICS_STEPS,
+  type ErrorsRow,
   type MetricsRow,
   type MetricsStore,
   type MetricsSums,
 } from '../store/features/metrics/metrics-store.js';
+import { ErrorCounter } from './error-counter.js';
 
 // A process that is killed loses the attempts of this time.
 const SAVE_INTERVAL_MS = 10_000;
@@ -30,10 +32,13 @@ export interface MetricsRecorderParts {
 /** The attempts of one queue in the present minute. */
 class QueueMinute {
   readonly sums = emptySums();
+  readonly errors = new ErrorCounter();
   isSaved = true;
 
-  add({ outcome, waitMs, ranMs }: EndedAttempt): void {
+  add(attempt: EndedAttempt, atMs: number | undefined): void {
+    const { outcome, waitMs, ranMs } = attempt;
     this.isSaved = false;
+    this.errors.add(attempt, atMs);
     if (outcome === 'completed') this.sums.completed++;
     if (outcome === 'cancelled') this.sums.cancelled++;
     if (outcome === 'dead') this.sums.dead++;
@@ -51,7 +56,8 @@ class QueueMinute {
 
 /**
  * Adds up the attempts of this process per queue and minute, and saves them every ten seconds: one statement for all
- * queues. Once a minute it adds older minutes up. While no attempt ends it sends nothing.
+ * queues, and one for their errors if an attempt has failed. Once a minute it adds older minutes up. While no attempt ends
+ * it sends nothing.
  */
 export class MetricsRecorder implements QueueInstrumentation {
   #queues = new Map<string, QueueMinute>();
@@ -60,6 +66,7 @@ export class MetricsRecorder implements QueueInstrumentation {
   #recorder = randomId();
   /** The rows of earlier minutes. */
   #unsaved: MetricsRow[] = [];
+  #unsavedErrors: ErrorsRow[] = [];
   #running: Promise<void> | undefined;
   readonly #stopping = new AbortController();
   readonly #outage: OutageLog;
@@ -73,7 +80,7 @@ export class MetricsRecorder implements QueueInstrumentation {
     if (outcome === 'released' || outcome === 'snoozed' || outcome === 'blocked') return;
     let minute = this.#queues.get(queue);
     if (!minute) this.#queues.set(queue, (minute = new QueueMinute()));
-    minute.add(attempt);
+    minute.add(attempt, this.parts.databaseClock.at());
     this.#running ??= inRootContext(() => this.#run());
   }
 
@@ -115,13 +122,14 @@ export class MetricsRecorder implements QueueInstrumentation {
     try {
       const minute = this.#presentMinute() ?? this.#presentMinute(await this.parts.store.readTime())!;
       this.#minuteMs ??= minute;
+      this.#unsavedErrors = [...this.#unsavedErrors, ...this.#takeErrors()].slice(-MAX_UNSAVED_ROWS);
       this.#unsaved = [...this.#unsaved, ...this.#takeRows()].slice(-MAX_UNSAVED_ROWS);
       const startsMinute = minute !== this.#minuteMs;
       if (startsMinute) this.#startMinute(minute);
-      const saved = this.#unsaved;
-      if (saved.length > 0) await this.parts.store.save(saved);
-      const done = new Set(saved);
-      this.#unsaved = this.#unsaved.filter((row) => !done.has(row));
+      // In their order: a later row of the same minute replaces an earlier one.
+      if (this.#unsaved.length > 0) await this.parts.store.save(this.#unsaved, this.#unsavedErrors);
+      this.#unsaved = [];
+      this.#unsavedErrors = [];
       if (startsMinute || isFirst) await this.#fold();
       this.#outage.onSuccess();
     } catch (error) {
@@ -143,6 +151,10 @@ export class MetricsRecorder implements QueueInstrumentation {
     });
   }
 
+  #takeErrors(): ErrorsRow[] {
+    return [...this.#queues].flatMap(([queue, { errors }]) => errors.take(this.#keyOf(queue)));
+  }
+
   #startMinute(minute: number): void {
     // The clock of the database was set back: its rows of this minute must not be replaced.
     if (minute < this.#minuteMs!) this.#recorder = randomId();
@@ -151,7 +163,10 @@ export class MetricsRecorder implements QueueInstrumentation {
   }
 
   #toRow(queue: string, minute: QueueMinute): MetricsRow {
-    const key = { queue, stepMs: METRICS_STEPS.process, startsAtMs: this.#minuteMs!, recorder: this.#recorder };
-    return { ...key, ...minute.copySums() };
+    return { ...this.#keyOf(queue), ...minute.copySums() };
+  }
+
+  #keyOf(queue: string) {
+    return { queue, stepMs: METRICS_STEPS.process, startsAtMs: this.#minuteMs!, recorder: this.#recorder };
   }
 }

@@ -110,3 +110,8 @@ function fromEarlier(value: unknown): AttemptError[] {
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }
+
+/** What counted errors and filters know an error by: its code, or its name. Empty without an error. */
+export function errorKey(error: Pick<StoredError, 'code' | 'name'> | null | undefined): string {
+  return error?.code || error?.name || '';
+}

@@ -70,4 +70,25 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
 
     expect([...consumed]).toEqual(['people']);
   });
+
+  it('do not call a queue unserved whose jobs people or other programs have taken, and have not ended', async () => {
+    const { admin, consumer, workers, put, advance } = await setup();
+    await workers.register({ id: 'crashed', host: 'h', pid: 7, queues: ['handed-off', 'people', 'lapsed'] });
+    advance(2 * MINUTE_MS);
+    const take = async (queue: string, workerId: string, leaseMs: number | null) => {
+      const [id] = await put({ queue }, { queue });
+      await consumer.assign(id!, { workerId, owner: '', leaseMs }, 'anyone', () => ({ maxAttempts: 5 }));
+    };
+    await take('people', 'program', null);
+    await take('programs', 'program', LEASE_MS);
+    await take('handed-off', 'crashed', null);
+    await take('lapsed', 'program', 1_000);
+    advance(2_000);
+    await put({ queue: 'new' });
+
+    const unserved = ['people', 'programs', 'handed-off', 'lapsed', 'new'];
+    const { consumed } = await admin.problemFacts({ ...NO_SUSPECTS, unserved });
+
+    expect([...consumed].sort()).toEqual(['people', 'programs']);
+  });
 });

@@ -121,10 +121,12 @@ describeEngines('the doctor', (setup, server) => {
     });
   });
 
-  it('finds queues with due jobs and without a worker, and names paused queues', async () => {
+  it('finds queues with due jobs and without a worker or a person, and names paused queues', async () => {
     const world = await withTables(setup);
-    const { producer, admin } = await world.start({ autoStart: false });
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
     await producer.enqueue('unserved', 0);
+    await producer.enqueueMany('people', [{ payload: 1 }, { payload: 2 }]);
+    await consumer.claim('people', { owner: 'ann' });
     await producer.enqueue('later', 0, { delay: '1h' });
     await producer.enqueue('halted', 0);
     await admin.pause('halted');

@@ -1,7 +1,8 @@
 import type { JobSearch } from '../../lib/store/admin/admin-store.js';
 import { fillTables } from '../support/fill-tables.js';
 import { readPages } from '../support/read-pages.js';
-import { describeStoresOf } from '../support/stores.js';
+import { errorsRow } from '../support/metrics.js';
+import { describeStoresOf, type World } from '../support/stores.js';
 import { watched } from '../support/watched-reads.js';
 
 // The cost of a dead-letter page must not grow with the number of completed jobs.
@@ -150,3 +151,61 @@ describeStoresOf(['mysql', 'mariadb'], 'the promotion of due jobs', (setup) => {
     },
   );
 });
+
+// The table has a row per error and minute, and the rows of a year.
+describeStoresOf(['mysql', 'mariadb'], 'the counted errors of the last hour among 200,000 rows', (setup) => {
+  it.each([
+    ['all queues', null],
+    ['one queue', 'q'],
+  ])('of %s are read from their part of an index', async (_, queue) => {
+    const world = await setup();
+    await fillErrors(world, 200_000);
+    await world.metrics.save(
+      [],
+      await Promise.all(
+        [1, 20].map(async (minutes) =>
+          errorsRow({ startsAtMs: (await world.metrics.readTime()) - minutes * 60_000, failed: 9 }),
+        ),
+      ),
+    );
+    for (const statistics of ['stale', 'fresh']) {
+      if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_errors');
+      const { plans, reads, store } = await watched(world, /FROM sql_queue_(errors|jobs|history)/);
+
+      const errors = await store.metrics.readErrors({ queue, fromMs: null, toMs: null, limit: 100 });
+
+      expect(errors).toMatchObject([{ queue: 'q', error: 'E1', failed: 18 }]);
+      const ofErrors = plans.filter(({ table }) => table === 'sql_queue_errors');
+      expect(new Set(ofErrors.map(({ key }) => key))).toEqual(
+        new Set([queue === null ? 'sql_queue_errors_fold' : 'PRIMARY']),
+      );
+      expect(plans.filter(({ table, type }) => table?.startsWith('sql_queue_') && type === 'ALL')).toEqual([]);
+      expect(reads()).toBeLessThan(500);
+    }
+  });
+});
+
+/** Rows of hours and minutes that are older than the last hour. */
+async function fillErrors(world: World, count: number): Promise<void> {
+  const now = await world.metrics.readTime();
+  const [hour] = [3_600_000];
+  const old = now - (now % hour) - 3 * hour;
+  const rows = Array.from({ length: count }, (_, n) =>
+    n % 2 === 0
+      ? errorsRow({
+          queue: n % 3 === 0 ? 'q' : `q${n % 50}`,
+          recorder: 0,
+          stepMs: hour,
+          startsAtMs: old - (n % 700) * hour,
+          error: `E${n % 97}.${n}`,
+        })
+      : errorsRow({
+          queue: n % 3 === 0 ? 'q' : `q${n % 50}`,
+          recorder: 0,
+          stepMs: 60_000,
+          startsAtMs: old - (n % 1_200) * 60_000,
+          error: `E${n % 97}.${n}`,
+        }),
+  );
+  await world.metrics.save([], rows);
+}

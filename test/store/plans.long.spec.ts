@@ -102,7 +102,8 @@ async function explainEverything(world: World) {
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_commit_log,
                    sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
                    sql_queue_keys, sql_queue_schedules, sql_queue_limits, sql_queue_groups, sql_queue_steps, sql_queue_signals,
-                   sql_queue_flows, sql_queue_edges, sql_queue_stats, sql_queue_metrics, sql_queue_audit, sql_queue_subjects,
+                   sql_queue_flows, sql_queue_edges, sql_queue_stats, sql_queue_metrics, sql_queue_errors, sql_queue_audit,
+                   sql_queue_subjects,
                    sql_queue_archive`,
   );
   phase = 'after ANALYZE';

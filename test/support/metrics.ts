@@ -1,5 +1,10 @@
 import { Histogram } from '../../lib/job/histogram.js';
-import type { MetricsRow, MetricsStore } from '../../lib/store/features/metrics/metrics-store.js';
+import {
+  MAX_ERRORS,
+  type ErrorsRow,
+  type MetricsRow,
+  type MetricsStore,
+} from '../../lib/store/features/metrics/metrics-store.js';
 
 /** The attempts of a minute in one process. */
 export function metricsRow(
@@ -10,6 +15,13 @@ export function metricsRow(
   const key = { queue: 'q', stepMs: 0, startsAtMs: 0, recorder: 1 };
   const row: MetricsRow = { ...key, ...counts, ...more, waits: histogramOf(waits), runs: histogramOf(runs) };
   return row;
+}
+
+/** The failed attempts of a minute in one process with one error. */
+export function errorsRow(given: Partial<ErrorsRow> = {}): ErrorsRow {
+  const { startsAtMs = 0 } = given;
+  const key = { queue: 'q', stepMs: 0, startsAtMs, recorder: 1, error: 'E1' };
+  return { ...key, ...{ failed: 1, dead: 0, firstAtMs: startsAtMs, lastAtMs: startsAtMs, jobId: 1 }, ...given };
 }
 
 function histogramOf(durations: readonly number[]): Histogram {
@@ -30,7 +42,17 @@ export async function everyMetricsVerb(metrics: MetricsStore, advance: (ms: numb
   }
   for (const ms of [660_000, 90_000_000, 32 * 86_400_000, 366 * 86_400_000]) {
     advance(ms);
-    await metrics.save([metricsRow({ startsAtMs: startsAtMs + ms - 900_000 })]);
+    const at = startsAtMs + ms - 900_000;
+    await metrics.save([metricsRow({ startsAtMs: at })], [errorsRow({ startsAtMs: at })]);
     await metrics.fold(1_000);
   }
+  // More errors than a sum may have, beside those that it has.
+  const manyAt = startsAtMs + 366 * 86_400_000 - 900_000;
+  const many = Array.from({ length: MAX_ERRORS + 5 }, (_, n) =>
+    errorsRow({ startsAtMs: manyAt, error: `E${n + 2}`, failed: 2 }),
+  );
+  await metrics.save([metricsRow({ startsAtMs: manyAt })], many);
+  await metrics.fold(1_000);
+  for (const queue of ['q', null])
+    for (const fromMs of [null, 0]) await metrics.readErrors({ queue, fromMs, toMs: null, limit: 10 });
 }

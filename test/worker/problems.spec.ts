@@ -17,6 +17,21 @@ describeEngines('the problems of all queues', (setup) => {
     expect(await admin.problems({ queue: 'paused' })).toMatchObject([{ rule: 'paused' }]);
   });
 
+  it('are no queue without a worker whose jobs a person holds', async () => {
+    const world = await setup();
+    const { admin, producer, consumer } = await world.start({ autoStart: false });
+    await producer.enqueueMany('review', plainJobs(3));
+    const rules = async () => (await admin.problems()).map(({ rule }) => rule);
+    const before = await rules();
+
+    const [held] = await consumer.claim('review', { owner: 'ann' });
+    const whileHeld = await rules();
+    await consumer.release(held!.id, { owner: 'ann' });
+    await forgetStats(world);
+
+    expect([before, whileHeld, await rules()]).toEqual([['no-worker'], [], ['no-worker']]);
+  });
+
   it('are a queue with ten attempts of which a fifth fail, until more of them succeed', async () => {
     const world = await setup();
     const { admin, producer } = await world.start({ autoStart: false });

@@ -2,6 +2,7 @@ import type { Command } from './command.js';
 import { cancel, promote, release, remove, replay, retry } from './commands/change-jobs.js';
 import { doctor } from './commands/doctor.js';
 import { enqueue } from './commands/enqueue.js';
+import { errors } from './commands/errors.js';
 import { explain } from './commands/explain.js';
 import { flow } from './commands/flow.js';
 import { groups } from './commands/groups.js';
@@ -23,7 +24,7 @@ import type { SUMMARIES } from './summaries.js';
 
 /** The commands on one queue: all but bench. */
 export const COMMANDS: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'bench'>, Command>> = {
-  ...{ status, top, history, list, show, explain, logs, flow, groups, workers, schedules, signals },
+  ...{ status, top, history, errors, list, show, explain, logs, flow, groups, workers, schedules, signals },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
   ...{ metrics, doctor, migrate, 'import-bullmq': importBullmq },
 };

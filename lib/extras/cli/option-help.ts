@@ -44,6 +44,13 @@ export const COMMAND_HELP: Readonly<Record<keyof typeof SUMMARIES, CommandHelp>>
     example: 'history email.send --step hour --count 24',
     options: { step: 'minute, hour or day; default minute', count: 'the number of steps, 1 to 500; default 30' },
   },
+  errors: {
+    example: 'errors email.send --hours 24',
+    options: {
+      hours: 'the attempts of so many hours, 1 to 8784; default 1',
+      limit: 'the largest number of errors, 1 to 200; default 20',
+    },
+  },
   list: {
     example: 'list email.send dead --error ECONNREFUSED',
     options: {

@@ -3,6 +3,7 @@ export const SUMMARIES = {
   status: 'the jobs and workers of each queue, and the problems; --problems: only these, to fail if a queue is broken',
   top: 'like status, drawn anew every 2 seconds with the busiest queues first; q leaves',
   history: 'the attempts of a queue per minute, hour or day, with their waiting and running times',
+  errors: 'the failed attempts of the last hour by their errors, with those that were retried',
   list: 'jobs, without their payloads',
   show: 'one job; --payload shows its payload, headers and result, which may be confidential',
   explain: 'why a job does not run, in words',

@@ -18,6 +18,14 @@ export const ERASERS: readonly Eraser[] = [
     ['step_ms', 'starts_at', 'recorder'],
     deleteFrom('metrics', 'queue = :queue AND step_ms = :step_ms AND starts_at = :starts_at AND recorder = :recorder'),
   ),
+  eraser(
+    'errors',
+    ['step_ms', 'starts_at', 'recorder', 'error'],
+    deleteFrom(
+      'errors',
+      'queue = :queue AND step_ms = :step_ms AND starts_at = :starts_at AND recorder = :recorder AND error = :error',
+    ),
+  ),
 ];
 
 /** The last transaction: a queue that still has its row is not obliterated yet. */

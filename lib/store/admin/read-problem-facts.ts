@@ -58,7 +58,7 @@ type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
 
 /**
  * Reads without locks: four statements in one step; for suspects up to four more in a second one; and for unserved queues
- * two and one per queue in a third one.
+ * three and one per queue in a third one.
  */
 export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): Work<SuspectFacts> {
   const [now, failing, workers, lapsed] = yield* executeAll([

@@ -5,6 +5,7 @@ import type { FlowStore } from '../features/flows/flow-store.js';
 import type { OpenStore } from '../open-store.js';
 import type { EventStore, RecordedEvent } from '../features/events/event-store.js';
 import type { JobLogEntry, JobLogStore } from '../features/logs/job-log-store.js';
+import type { MetricsStore } from '../features/metrics/metrics-store.js';
 import type { StepStore } from '../features/steps/step-store.js';
 import type { WaitStore } from '../features/waits/wait-store.js';
 import type { ScheduleRecord, ScheduleStore } from '../features/schedules/schedule-store.js';
@@ -22,6 +23,7 @@ export function withCodec(stores: OpenStore, codec: ContentCodec): OpenStore {
     ...stores,
     jobs: encodingJobStore(stores.jobs, content),
     admin: decodingAdminStore(stores.admin, content),
+    metrics: decodingMetricsStore(stores.metrics, content),
     consumer: decodingConsumerStore(stores.consumer, content, codec),
     waits: decodingWaitStore(stores.waits, content),
     jobLogs: encodingJobLogStore(stores.jobLogs, content, codec),
@@ -47,6 +49,19 @@ function decodingAdminStore(store: AdminStore, content: StoredContent): AdminSto
       const lines = await store.logs(id, page);
       return Promise.all(lines.map(async (line) => ({ ...line, line: await content.decodeText(line.line, 'log') })));
     },
+  };
+}
+
+function decodingMetricsStore(store: MetricsStore, content: StoredContent): MetricsStore {
+  return {
+    ...store,
+    readErrors: async (search) =>
+      Promise.all(
+        (await store.readErrors(search)).map(async (one) => ({
+          ...one,
+          example: await content.decodeError(one.example, { queue: one.queue }),
+        })),
+      ),
   };
 }
 

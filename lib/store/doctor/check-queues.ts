@@ -1,10 +1,12 @@
 import { sampleQueues } from '../features/stats/sample-queues.js';
 import type { StatsSample } from '../features/stats/stats-store.js';
+import { readService } from '../features/queues/read-service.js';
 import { note, ok, problem, type Check, type Verdict } from './check.js';
 
 type Sample = StatsSample['queues'][number];
 
 const MAX_QUEUES = 20;
+const MAX_EXAMINED = 200;
 
 /** Queues with due jobs that no worker serves. */
 export const checkQueues: Check = {
@@ -13,7 +15,12 @@ export const checkQueues: Check = {
     // Not the shared sample: an account that only reads cannot take it.
     const { queues } = await database.runIdempotent(() => sampleQueues(dialect));
     const due = queues.filter(({ waiting, nextDueInMs }) => waiting.value > 0 || nextDueInMs === 0);
-    const verdicts = due.flatMap(verdictOn);
+    const lacking = due.filter(({ paused, workers }) => !paused && workers === 0).map(({ queue }) => queue);
+    const examined = lacking.slice(0, MAX_EXAMINED);
+    // People or other programs may take the jobs.
+    const { unserved } = await database.runIdempotent(() => readService(examined));
+    const consumed = new Set(examined.filter((queue) => !unserved.includes(queue)));
+    const verdicts = due.filter(({ queue }) => !consumed.has(queue)).flatMap(verdictOn);
     const more = verdicts.length - MAX_QUEUES;
     if (more > 0)
       verdicts.splice(MAX_QUEUES, more, problem(`${more} further queues`, 'Run `nestjs-sql-queue status`.'));

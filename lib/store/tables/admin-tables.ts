@@ -38,6 +38,30 @@ export const adminTables = {
     indexes: { fold: ['stepMs', 'startsAt'] },
   }),
 
+  /**
+   * The failed attempts by their errors, within the times of the metrics. It has no message: a reader finds it in the job, so
+   * that encryption, erasure and retention have one place.
+   */
+  errors: tableSchema({
+    entity: 'SqlQueueError',
+    columns: {
+      queue: primary(word('queue', 100)),
+      stepMs: primary(bigint('step_ms')),
+      startsAt: primary(bigint('starts_at')),
+      recorder: primary(bigint('recorder')),
+      /** The code of the error, or its name; empty: all errors beyond the first hundred. */
+      error: primary(label('error', 255)),
+      /** Includes the last attempts of dead jobs. */
+      failed: bigint('failed'),
+      dead: bigint('dead'),
+      firstAt: bigint('first_at'),
+      lastAt: bigint('last_at'),
+      /** The newest job with the error. */
+      jobId: bigint('job_id'),
+    },
+    indexes: { fold: ['stepMs', 'startsAt'] },
+  }),
+
   /** The changes that administrators have made. */
   audit: tableSchema({
     entity: 'SqlQueueAudit',

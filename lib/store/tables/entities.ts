@@ -15,8 +15,8 @@ const entitiesByPrefix = new Map<string, readonly EntitySchema[]>();
  * The names are `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`,
  * `SqlQueueCommitLog`, `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog`,
  * `SqlQueueEvent`, `SqlQueueLock`, `SqlQueueKey`, `SqlQueueSchedule`, `SqlQueueLimits`, `SqlQueueGroup`, `SqlQueueStep`,
- * `SqlQueueSignal`, `SqlQueueFlow`, `SqlQueueEdge`, `SqlQueueStats`, `SqlQueueMetrics`, `SqlQueueAudit` and
- * `SqlQueueSubject`. A prefix other than the default is appended after `_`.
+ * `SqlQueueSignal`, `SqlQueueFlow`, `SqlQueueEdge`, `SqlQueueStats`, `SqlQueueMetrics`, `SqlQueueError`,
+ * `SqlQueueAudit` and `SqlQueueSubject`. A prefix other than the default is appended after `_`.
  *
  * @param options.prefix of the table names: 1 to 40 of the characters A-Z a-z 0-9 _; default `sql_queue_`
  * @throws InvalidOptionsError if the prefix has other characters

@@ -4,8 +4,8 @@ import { addSums, emptySums, METRICS_STEPS, type MetricsRow } from './metrics-st
 
 const { process, minute, hour, day } = METRICS_STEPS;
 
-/** A fold without `to` deletes the rows. */
-const FOLDS = [
+/** Of the metrics and of the counted errors. A fold without `to` deletes the rows. */
+export const FOLDS = [
   { from: process, to: minute, afterMs: 10 * minute },
   { from: minute, to: hour, afterMs: day },
   { from: hour, to: day, afterMs: 30 * day },
@@ -30,22 +30,35 @@ const DELETE = deleteFrom(
   'queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder',
 );
 
-const HAS_OLD = FOLDS.map(
-  ({ from, to = day, afterMs }, number) => `
-         EXISTS (
-           SELECT 1
-           FROM {metrics} {by metrics.fold}
-           WHERE step_ms = ${from} AND starts_at < (:now - ${afterMs}) - (:now - ${afterMs}) % ${to}
-         ) AS fold_${number}`,
+const FOLDED_TABLES = ['metrics', 'errors'] as const;
+
+interface DueFold {
+  readonly table: (typeof FOLDED_TABLES)[number];
+  /** The place in FOLDS. */
+  readonly number: number;
+}
+
+const ALL_FOLDS: readonly DueFold[] = FOLDED_TABLES.flatMap((table) =>
+  [...FOLDS.keys()].map((number) => ({ table, number })),
 );
 
-const DUE_FOLDS = `
-  SELECT ${HAS_OLD.join(',')}`;
+const hasOld = ({ table, number }: DueFold) => {
+  const { from, to = day, afterMs } = FOLDS[number]!;
+  return `
+         EXISTS (
+           SELECT 1
+           FROM {${table}} {by ${table}.fold}
+           WHERE step_ms = ${from} AND starts_at < (:now - ${afterMs}) - (:now - ${afterMs}) % ${to}
+         ) AS ${table}_${number}`;
+};
 
-/** The numbers of the folds that have rows to add up or to delete. Each is one transaction. */
-export function* findDueFolds(): Work<number[]> {
+const DUE_FOLDS = `
+  SELECT ${ALL_FOLDS.map(hasOld).join(',')}`;
+
+/** The folds that have rows to add up or to delete. Each is one transaction. */
+export function* findDueFolds(): Work<DueFold[]> {
   const [row] = yield* query<Record<string, number>>(DUE_FOLDS);
-  return [...FOLDS.keys()].filter((number) => Number(row![`fold_${number}`]) > 0);
+  return ALL_FOLDS.filter(({ table, number }) => Number(row![`${table}_${number}`]) > 0);
 }
 
 /** Returns the number of rows that it has added up, or deleted. */

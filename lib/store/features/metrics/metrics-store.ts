@@ -1,4 +1,5 @@
 import { Histogram } from '../../../job/histogram.js';
+import type { AttemptError, StoredError } from '../../../job/stored-error.js';
 
 /** The attempts of a queue that ended within a time. */
 export interface MetricsSums {
@@ -32,17 +33,76 @@ export interface MetricsRange {
   readonly stepMs: number;
 }
 
-/** How many attempts ended per minute, and how long they waited and ran. */
+/** The failed attempts of a queue with one error that ended within a time. */
+export interface ErrorCounts {
+  /** Includes the last attempts of dead jobs. */
+  failed: number;
+  dead: number;
+  firstAtMs: number;
+  lastAtMs: number;
+  /** The newest job with the error. */
+  jobId: number;
+}
+
+export interface ErrorsRow extends ErrorCounts {
+  readonly queue: string;
+  /** The start of the minute, hour or day by the clock of the database. */
+  readonly startsAtMs: number;
+  /** The length of that time; see METRICS_STEPS. */
+  readonly stepMs: number;
+  /** The process that has written it, as a random number; 0: the sum of all processes. */
+  readonly recorder: number;
+  /** The code of the error, or its name; OTHER_ERRORS: all errors beyond MAX_ERRORS. */
+  readonly error: string;
+}
+
+/** The most errors that a queue has within a minute, an hour or a day, beside OTHER_ERRORS. */
+export const MAX_ERRORS = 100;
+
+/** The error of all rows beyond MAX_ERRORS. */
+export const OTHER_ERRORS = '';
+
+export interface ErrorsSearch {
+  /** Null: all queues. */
+  readonly queue: string | null;
+  /** Null: an hour before the end. */
+  readonly fromMs: number | null;
+  /** Null: now. */
+  readonly toMs: number | null;
+  readonly limit: number;
+}
+
+/** The failed attempts of a queue with one error. */
+export interface CountedError {
+  readonly queue: string;
+  readonly error: string;
+  readonly failed: number;
+  readonly dead: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** The failed attempts of each of the last 60 minutes of the range, oldest first. */
+  readonly lastHour: readonly number[];
+  /** The newest job with the error. */
+  readonly jobId: number;
+  /** The name of that job; null: it is gone. */
+  readonly jobName: string | null;
+  /** That error of the job; null: the job is gone, or has it no longer. */
+  readonly example: StoredError | AttemptError | null;
+}
+
+/** How many attempts ended per minute, how long they waited and ran, and by which errors they failed. */
 export interface MetricsStore {
   /** The time of the database in milliseconds. */
   readTime(): Promise<number>;
-  /** Adds the rows, or replaces those of the same process and minute. */
-  save(rows: readonly MetricsRow[]): Promise<void>;
+  /** Adds the rows, or replaces those of the same process and minute. Without errors it writes none. */
+  save(rows: readonly MetricsRow[], errors?: readonly ErrorsRow[]): Promise<void>;
   /** The rows of all steps that overlap the range. */
   read(queue: string, range: MetricsRange): Promise<MetricsRow[]>;
+  /** The errors with the most failed attempts first. */
+  readErrors(search: ErrorsSearch): Promise<CountedError[]>;
   /**
    * Adds the minutes of the processes up after ten minutes, minutes to hours after a day, and hours to days after 30 days.
-   * Deletes days after a year. Returns the number of rows that it has added up or deleted, `limit` at most.
+   * Deletes days after a year. Returns the number of rows of one table that it has added up or deleted, `limit` at most.
    */
   fold(limit: number): Promise<number>;
 }
@@ -58,4 +118,12 @@ export function addSums(to: MetricsSums, from: MetricsSums): void {
   to.cancelled += from.cancelled;
   to.waits.addAll(from.waits);
   to.runs.addAll(from.runs);
+}
+
+export function addErrors(to: ErrorCounts, from: ErrorCounts): void {
+  to.failed += from.failed;
+  to.dead += from.dead;
+  to.firstAtMs = Math.min(to.firstAtMs, from.firstAtMs);
+  to.lastAtMs = Math.max(to.lastAtMs, from.lastAtMs);
+  to.jobId = Math.max(to.jobId, from.jobId);
 }

@@ -1,8 +1,17 @@
 import type { StoreParts } from '../../rows/store-parts.js';
 import { query, readTime, type Work } from '../../core/statement.js';
+import { writeErrors } from './errors-row.js';
+import { foldErrors } from './fold-errors.js';
 import { findDueFolds, foldMetrics } from './fold-metrics.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
-import { METRICS_STEPS, type MetricsRange, type MetricsRow, type MetricsStore } from './metrics-store.js';
+import {
+  METRICS_STEPS,
+  type ErrorsRow,
+  type MetricsRange,
+  type MetricsRow,
+  type MetricsStore,
+} from './metrics-store.js';
+import { readCountedErrors } from './read-errors.js';
 
 // A row of a longer step may begin before the range and end in it. One statement has one snapshot: rows that another
 // process adds up at that moment are counted once.
@@ -22,16 +31,24 @@ const READ = Object.values(METRICS_STEPS)
 export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
   return {
     readTime: () => database.runIdempotent(readTime),
-    save: (rows) => database.runIdempotent(() => writeMetrics(rows)),
+    save: (rows, errors = []) => database.runIdempotent(() => saveAll(rows, errors)),
+    readErrors: (search) => database.runIdempotent(() => readCountedErrors(search)),
     read: (queue, range) => database.runIdempotent(() => readMetrics(queue, range)),
 
     async fold(limit) {
       let folded = 0;
-      for (const number of await database.runIdempotent(() => findDueFolds()))
-        folded = Math.max(folded, await database.transaction(() => foldMetrics(number, limit)));
+      for (const { table, number } of await database.runIdempotent(findDueFolds)) {
+        const fold = table === 'metrics' ? foldMetrics : foldErrors;
+        folded = Math.max(folded, await database.transaction(() => fold(number, limit)));
+      }
       return folded;
     },
   };
+}
+
+function* saveAll(rows: readonly MetricsRow[], errors: readonly ErrorsRow[]): Work<void> {
+  yield* writeMetrics(rows);
+  if (errors.length > 0) yield* writeErrors(errors);
 }
 
 function* readMetrics(queue: string, range: MetricsRange): Work<MetricsRow[]> {

@@ -44,7 +44,7 @@ export interface QueueRecord {
 }
 
 export interface QueueService {
-  /** The queues that no worker has served within the last minute. Without those whose jobs people or other programs end. */
+  /** The queues that no worker has served within the last minute. Without those whose jobs people or other programs hold or end. */
   readonly unserved: readonly string[];
   /** All queues that a worker has served, or that an operator has configured. */
   readonly known: readonly string[];

@@ -18,20 +18,35 @@ const HAS_HISTORY = `
   WHERE queue = :queue
   LIMIT 1`;
 
+// The claims of people and other programs, which are no rows of {workers}. A crashed worker stays there for a day, so the
+// jobs that it has handed off do not hide that its queue lacks a worker.
+const CONSUMED_QUEUES = `
+  SELECT DISTINCT queue
+  FROM (
+    SELECT c.queue
+    FROM {claims} c
+    WHERE c.queue IN (:queues) AND c.owner IS NOT NULL AND c.lease_until > :now
+      AND NOT EXISTS (SELECT 1 FROM {workers} w WHERE w.id = c.worker_id)
+    LIMIT 20000
+  ) AS assigned`;
+
 /** Reads without locks. */
 export function* readService(queues: readonly string[]): Work<QueueService> {
-  const [workers, rows, ...histories] = yield* executeAll([
+  if (queues.length === 0) return { unserved: [], known: [] };
+  const [workers, rows, consumed, ...histories] = yield* executeAll([
     statement(LIVE_WORKERS),
     statement(KNOWN_QUEUES),
+    statement(CONSUMED_QUEUES, { queues }),
     ...queues.map((queue) => statement(HAS_HISTORY, { queue })),
   ]);
   const served = new Set(workers!.rows.flatMap(({ queues: names }) => readNames(names as string)));
   const known = rows!.rows.map(({ queue }) => queue as string);
   const isKnown = new Set(known);
+  const isTakenFrom = new Set(consumed!.rows.map(({ queue }) => queue as string));
   const hasNoWorker = (queue: string, index: number) => {
     // Jobs ended, but no worker ever served the queue: people or other programs take its jobs.
     const isConsumed = !isKnown.has(queue) && histories[index]!.rows.length > 0;
-    return !served.has(queue) && !isConsumed;
+    return !served.has(queue) && !isConsumed && !isTakenFrom.has(queue);
   };
   return { unserved: queues.filter(hasNoWorker), known };
 }

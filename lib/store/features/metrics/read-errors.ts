@@ -1,0 +1,115 @@
+import { readErrors } from '../../../job/read-columns.js';
+import { errorKey, type AttemptError, type StoredError } from '../../../job/stored-error.js';
+import { executeAll, query, statement, type Work } from '../../core/statement.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+import { METRICS_STEPS, type CountedError, type ErrorsSearch } from './metrics-store.js';
+
+const { process, minute, hour } = METRICS_STEPS;
+const MINUTES = 60;
+
+// A read of all queues looks up each of them, so that a flood of errors costs no more than this.
+const MAX_ROWS = 20_000;
+
+const TO = 'COALESCE(:toMs, :now)';
+
+/** The newest rows of the step that overlap the range. */
+const newestOf = (step: number, from: string, which: string, index: string) => `
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM {errors} {by ${index}}
+        WHERE ${which}step_ms = ${step} AND starts_at < ${TO} AND starts_at >= ${from} - ${from} % ${step || minute}
+        ORDER BY starts_at DESC
+        LIMIT ${MAX_ROWS}
+      ) AS of_${step}`;
+
+const rowsOf = (steps: readonly number[], from: string, ofQueue: boolean) =>
+  steps
+    .map((step) =>
+      ofQueue ? newestOf(step, from, 'queue = :queue AND ', 'primary') : newestOf(step, from, '', 'errors.fold'),
+    )
+    .join('\n      UNION ALL');
+
+const sums = (ofQueue: boolean) => `
+  SELECT queue, error, SUM(failed) AS failed, SUM(dead) AS dead, MIN(first_at) AS first_at, MAX(last_at) AS last_at,
+         MAX(job_id) AS job_id, ${TO} AS to_at
+  FROM (${rowsOf(Object.values(METRICS_STEPS), `COALESCE(:fromMs, ${TO} - ${hour})`, ofQueue)}
+  ) AS counted
+  GROUP BY queue, error
+  ORDER BY failed DESC, queue, error
+  LIMIT :limit`;
+
+const lastHour = (ofQueue: boolean) => `
+  SELECT queue, error, starts_at, SUM(failed) AS failed
+  FROM (${rowsOf([process, minute], `(:toMs - ${hour})`, ofQueue)}
+  ) AS counted
+  WHERE error IN (:errors)
+  GROUP BY queue, error, starts_at`;
+
+const SUMS = { all: sums(false), ofQueue: sums(true) };
+const LAST_HOUR = { all: lastHour(false), ofQueue: lastHour(true) };
+
+// A job is in one of them.
+const JOBS = `
+  SELECT id, name, error
+  FROM {jobs}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, name, error
+  FROM {history}
+  WHERE id IN (:ids)`;
+
+type SumsRow = Pick<TableRow<'errors'>, 'queue' | 'error' | 'failed' | 'dead' | 'first_at' | 'last_at' | 'job_id'> & {
+  readonly to_at: number;
+};
+type MinuteRow = Pick<TableRow<'errors'>, 'queue' | 'error' | 'starts_at' | 'failed'>;
+type JobRow = Pick<TableRow<'jobs'>, 'id' | 'name' | 'error'>;
+
+/** The errors with the most failed attempts first. Two round trips: one statement, then two. Reads without locks. */
+export function* readCountedErrors({ queue, fromMs, toMs, limit }: ErrorsSearch): Work<CountedError[]> {
+  const which = queue === null ? 'all' : 'ofQueue';
+  const rows = yield* query<SumsRow>(SUMS[which], { queue, fromMs, toMs, limit });
+  if (rows.length === 0) return [];
+  const end = Number(rows[0]!.to_at);
+  const errors = [...new Set(rows.map(({ error }) => error))];
+  const ids = [...new Set(rows.map(({ job_id }) => Number(job_id)))];
+  const [minutes, jobs] = yield* executeAll([
+    statement(LAST_HOUR[which], { queue, toMs: end, errors }),
+    statement(JOBS, { ids }),
+  ]);
+  const courses = coursesOf(minutes!.rows as unknown as MinuteRow[], end);
+  const byId = new Map((jobs!.rows as unknown as JobRow[]).map((job) => [Number(job.id), job]));
+  return rows.map((row) => {
+    const job = byId.get(Number(row.job_id));
+    return {
+      ...{ queue: row.queue, error: row.error, failed: Number(row.failed), dead: Number(row.dead) },
+      ...{ firstAtMs: Number(row.first_at), lastAtMs: Number(row.last_at), jobId: Number(row.job_id) },
+      lastHour: courses.get(keyOf(row)) ?? noCourse(),
+      jobName: job?.name ?? null,
+      example: job ? exampleOf(job.error, row.error) : null,
+    };
+  });
+}
+
+/** The newest error of the job that has the key. */
+function exampleOf(text: unknown, key: string): StoredError | AttemptError | null {
+  const { last, all } = readErrors(text);
+  return [...(last ? [last] : []), ...[...all].reverse()].find((error) => errorKey(error) === key) ?? null;
+}
+
+function coursesOf(rows: readonly MinuteRow[], end: number): Map<string, number[]> {
+  const courses = new Map<string, number[]>();
+  const last = Math.floor(end / minute);
+  for (const row of rows) {
+    const index = MINUTES - 1 - (last - Math.floor(Number(row.starts_at) / minute));
+    if (index < 0) continue;
+    const course = courses.get(keyOf(row)) ?? noCourse();
+    course[index]! += Number(row.failed);
+    courses.set(keyOf(row), course);
+  }
+  return courses;
+}
+
+const keyOf = ({ queue, error }: { readonly queue: string; readonly error: string }) => JSON.stringify([queue, error]);
+
+const noCourse = () => Array.from({ length: MINUTES }, () => 0);
