@@ -5,6 +5,8 @@ export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ObliterateOptions } from './admin/obliterate-queue.js';
 export type { MayCreateQueue, QueueChangeOptions, QueueLimitOptions } from './admin/require-queue.js';
 export type { AuditPage } from './admin/list-audit.js';
+export type { FlowPage } from './admin/list-flows.js';
+export type { WaitPage } from './admin/list-waits.js';
 export type { SignalFilter, SignalPage } from './admin/list-signals.js';
 export type { AuditHook } from './audit/audit-trail.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
@@ -81,7 +83,7 @@ export {
   type ClaimedBy,
 } from './job/errors.js';
 export type { FanOutOptions } from './job/flows/flow-options.js';
-export type { FlowChild, FlowNode, FlowRecord } from './job/flows/flow-record.js';
+export type { FlowChild, FlowFilter, FlowNode, FlowRecord, FlowState, FlowSummary } from './job/flows/flow-record.js';
 export type { OnFailure } from './job/flows/flow.js';
 export type { AttemptError } from './job/stored-error.js';
 export type { FailedJob } from './job/failed-job.js';
@@ -94,7 +96,7 @@ export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.
 export type { GroupCounts, GroupRecord, GroupStatus } from './store/features/groups/group-store.js';
 export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
 export type { EnabledTimes } from './job/settings/enabled.js';
-export type { SignalRecord, StepRecord } from './store/features/steps/step-store.js';
+export type { SignalRecord, StepRecord, WaitFilter, WaitRecord } from './store/features/steps/step-store.js';
 export type { StepPage } from './admin/list-steps.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobExplanation, JobReason } from './job/explain/job-reason.js';

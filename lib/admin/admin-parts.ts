@@ -30,8 +30,8 @@ export interface AdminParts {
   readonly stats: StatsStore;
   readonly metrics: Pick<MetricsStore, 'read' | 'readErrors'>;
   readonly groups: GroupStore;
-  readonly flows: Pick<FlowStore, 'read'>;
-  readonly steps: Pick<StepStore, 'list' | 'signals'>;
+  readonly flows: Pick<FlowStore, 'read' | 'list'>;
+  readonly steps: Pick<StepStore, 'list' | 'signals' | 'waits' | 'signal' | 'wakeWaiting'>;
   readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */
   readonly content: ContentStore | undefined;

@@ -8,6 +8,7 @@ import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
+import { requireSelectedQueue } from './require-queue.js';
 import { callOf, givenFilter, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
 const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
@@ -31,7 +32,9 @@ export async function cancelJobs(
   const bulk = resolveBulk('Cannot cancel', options, ['manager']);
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
   const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
-  return own.audit.record(callOf('cancel', which, options), (changes) =>
+  const call = callOf('cancel', which, options);
+  await requireSelectedQueue(own, which);
+  return own.audit.record(call, (changes) =>
     new JobBatches(own).inBatches(undefined, selections, STATES, bulk, (ids) =>
       cancelAll(own, ids, changes, givenFilter(which)),
     ),

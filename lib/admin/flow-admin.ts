@@ -1,9 +1,14 @@
-import type { FlowRecord } from '../job/flows/flow-record.js';
+import type { FlowFilter, FlowRecord } from '../job/flows/flow-record.js';
 import type { PageOptions } from '../job/page-options.js';
+import type { WaitFilter } from '../store/features/steps/step-store.js';
 import type { AdminParts } from './admin-parts.js';
+import type { ChangeOptions } from './in-transaction.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
+import { listFlows, type FlowPage } from './list-flows.js';
+import { sendSignal } from './send-signal.js';
 import { listSteps, type StepPage } from './list-steps.js';
+import { listWaits, type WaitPage } from './list-waits.js';
 import { listSignals, type SignalFilter, type SignalPage } from './list-signals.js';
 
 /** The part of QueueAdmin that concerns flows and signals. */
@@ -34,6 +39,36 @@ export abstract class FlowAdmin extends JobAdmin {
    */
   signals(filter: SignalFilter = {}, page: PageOptions = {}): Promise<SignalPage> {
     return listSignals(this.#parts, filter, page);
+  }
+
+  /**
+   * The waits of jobs for signals: `job.waitFor` that no signal has ended yet. Those for one signal stand together. A filter
+   * of name and key reads their part of an index; takes no locks.
+   *
+   * @example const { waits } = await admin.waits({ name: 'approval', key: 'order:7' });
+   */
+  waits(filter: WaitFilter = {}, page: Omit<PageOptions, 'order'> = {}): Promise<WaitPage> {
+    return listWaits(this.#parts, filter, page);
+  }
+
+  /**
+   * Sends a signal as `QueueProducer.signal` does, with an entry in the audit, which has its name and key but not its data.
+   * Resolves with the number of jobs that it woke; null in your transaction, or if that cannot be known yet.
+   *
+   * @example await admin.as(user.email).signal('approval', 'order:7', { by: user.name });
+   */
+  signal(name: string, key: string, data?: unknown, options: ChangeOptions = {}): Promise<number | null> {
+    return sendSignal(this.#parts, name, key, data, options);
+  }
+
+  /**
+   * The flows with the numbers of their jobs by state, the newest first. A flow with a dead job that others wait for is
+   * `stuck`. Takes no locks, and its cost does not depend on the number of jobs.
+   *
+   * @example const { flows, next } = await admin.flows({ state: 'stuck' }, { limit: 20 });
+   */
+  flows(filter: FlowFilter = {}, page: PageOptions = {}): Promise<FlowPage> {
+    return listFlows(this.#parts, filter, page);
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */

@@ -22,7 +22,10 @@ export interface ChangeOptions {
 export interface JobChangeOptions extends BulkOptions, ChangeOptions {}
 
 /** Options of a retry. See JobChangeOptions. */
-export interface JobReplayOptions extends ReplayOptions, ChangeOptions {}
+export interface JobReplayOptions extends ReplayOptions, ChangeOptions {
+  /** Allows a queue of `to` that does not exist yet. Without it the call rejects with QueueNotFoundError. Default false. */
+  create?: boolean;
+}
 
 /** Options of a verb that takes no transaction of the caller, because workers would wait for its locks. */
 export interface OwnTransaction {

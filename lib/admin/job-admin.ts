@@ -24,6 +24,7 @@ import {
 } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
 import { callOf, checkFilter, givenFilter, isJobIds, type JobSelection } from './job-selection.js';
+import { requireSelectedQueue } from './require-queue.js';
 import { promoteJobs, retryJobs } from './retry-jobs.js';
 
 /** The part of QueueAdmin that reads and changes jobs. */
@@ -98,7 +99,8 @@ export abstract class JobAdmin {
   cancel(id: number, options?: ChangeOptions): Promise<boolean>;
   /**
    * Cancels selected jobs: a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
-   * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be.
+   * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be. Like `retry`, `promote` and
+   * `remove` it rejects with QueueNotFoundError if the filter names a queue that does not exist.
    */
   cancel(which: Exclude<JobSelection, number>, options?: JobChangeOptions): Promise<number>;
   cancel(which: JobSelection, options: JobChangeOptions = {}): Promise<boolean | number> {
@@ -197,7 +199,9 @@ export abstract class JobAdmin {
     const states = JOB_STATES.filter((state) => state !== 'active');
     const filter = givenFilter(which);
     const selections = [isJobIds(which) ? which : filter!];
-    return audit.record(callOf('remove', which, options), (changes) =>
+    const call = callOf('remove', which, options);
+    await requireSelectedQueue(parts, which);
+    return audit.record(call, (changes) =>
       new JobBatches(parts).inBatches('removed', selections, states, bulk, async (ids) => {
         const removed = await changes.run((change) => store.remove(ids, change, filter));
         for (const id of removed) waitNotifier.notifyAlways(id);

@@ -15,6 +15,7 @@ import {
 import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
+import { requireQueue } from './require-queue.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 export interface ObliterateOptions {
@@ -45,6 +46,7 @@ export async function obliterateQueue(parts: AdminParts, queue: string, given: O
     ...optionProblems(OPTIONS, given),
     expected(dryRun || confirm === queue, `confirm to be "${queue}"`, confirm),
   ]);
+  await requireQueue(parts, queue, '');
   const { store, audit, notifier } = parts;
   if (dryRun) return Object.values(await store.counts(queue)).reduce((sum, count) => sum + count, 0);
   return audit.record({ verb: 'obliterate', which: queue, queue }, async (changes) => {

@@ -35,7 +35,9 @@ import { subscribe, unsubscribe } from './subscriptions.js';
 
 /**
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
- * InvalidOptionsError before any SQL, and with StoreUnavailableError if the database is unavailable.
+ * InvalidOptionsError before any SQL, and with StoreUnavailableError if the database is unavailable. A change that names a
+ * queue rejects with QueueNotFoundError if the queue does not exist, except `subscribe`, which may create it. A read of such
+ * a queue is empty.
  */
 export class QueueAdmin extends FlowAdmin {
   readonly #parts: AdminParts;
@@ -208,7 +210,8 @@ export class QueueAdmin extends FlowAdmin {
    * Deletes a queue with its jobs in all states, and with its keys, groups, limits, settings, subscriptions, schedules and
    * metrics. Running jobs are taken from their workers and people, waits for its jobs reject, and jobs in other queues that
    * need its jobs settle as after a cancellation. Works in batches; a call that has ended early can be repeated. Stop its
-   * workers and producers first: they would create the queue anew. Resolves with the number of removed jobs.
+   * workers and producers first: they would create the queue anew. Resolves with the number of removed jobs. Rejects with
+   * QueueNotFoundError if the queue does not exist any more.
    *
    * @example await admin.obliterate('old.queue', { confirm: 'old.queue' });
    */
@@ -218,7 +221,7 @@ export class QueueAdmin extends FlowAdmin {
 
   /**
    * Subscribes the queue to topics: from now on it gets a copy of each message with a matching topic, even if no worker serves
-   * the queue yet. A subscription to the same topic is replaced. `@QueueProcessor(queue, { topic })` subscribes the queue of
+   * the queue yet, and creates the queue. A subscription to the same topic is replaced. `@QueueProcessor(queue, { topic })` subscribes the queue of
    * a handler. In your transaction the subscription begins with the commit.
    *
    * @example
@@ -232,7 +235,7 @@ export class QueueAdmin extends FlowAdmin {
 
   /**
    * Removes the subscription of the queue to a topic, written as it was subscribed, or all its subscriptions. Resolves with
-   * their number. Copies in the queue stay. A worker whose handler declares the topic subscribes again when it starts.
+   * their number, or rejects with QueueNotFoundError. Copies in the queue stay. A worker whose handler declares the topic subscribes again when it starts.
    */
   unsubscribe(queue: string, topic?: string, options: ChangeOptions = {}): Promise<number> {
     return unsubscribe(this.#parts, queue, topic, options);

@@ -2,6 +2,7 @@ import { InvalidOptionsError, QueueNotFoundError } from '../job/errors.js';
 import { flag, option, requireOptions } from '../job/option-schema.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { givenFilter, type JobSelection } from './job-selection.js';
 import type { ChangeOptions, OwnTransaction } from './in-transaction.js';
 
 /** Whether a verb may create its queue. */
@@ -49,4 +50,10 @@ export async function requireQueue(
   if (ownQueues.declared().includes(queue) || (await store.hasQueue(queue, transaction))) return;
   const known = new Set([...(await store.queueNames()), ...ownQueues.declared()]);
   throw new QueueNotFoundError(queue, [...known].sort(), wayOut);
+}
+
+/** Like `requireQueue`, for the queue of a filter. Other selections name none. */
+export async function requireSelectedQueue(parts: Parts, which: JobSelection): Promise<void> {
+  const queue = givenFilter(which)?.queue;
+  if (queue !== undefined) await requireQueue(parts, queue, '');
 }

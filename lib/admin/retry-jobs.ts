@@ -6,6 +6,7 @@ import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
+import { requireQueue, requireSelectedQueue, takeCreate } from './require-queue.js';
 import {
   callOf,
   filterOf,
@@ -23,7 +24,8 @@ export async function retryJobs(
   given: JobReplayOptions,
   call?: AuditedCall,
 ): Promise<number> {
-  const { manager, ...options } = requireOptions('Cannot retry', given);
+  const { mayCreate, others } = takeCreate('Cannot retry', given);
+  const { manager, ...options } = others;
   const { to, intervalMs, ...bulk } = resolveReplay(options);
   const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
   const isPlain = to === undefined && intervalMs === 0 && !completed;
@@ -33,7 +35,10 @@ export async function retryJobs(
   const { store, audit, notifier, flowSettler } = own;
   const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
   const filter = isJobIds(which) ? undefined : withoutUnrecoverable([filterOf(which)])[0];
-  const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
+  const recorded = call ?? callOf('retry', which, options);
+  await requireSelectedQueue(own, which);
+  if (to !== undefined && !mayCreate) await requireQueue(own, to);
+  const moved = await audit.record(recorded, (changes) =>
     new JobBatches(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
       const retried = await changes.run((change) =>
@@ -55,7 +60,9 @@ export async function promoteJobs(parts: AdminParts, which: JobSelection, given:
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
   const own = partsForJobs(parts, 'Cannot promote', which, bulk, manager);
   const { store, audit, notifier } = own;
-  const promoted = await audit.record(callOf('promote', which, options), (changes) =>
+  const call = callOf('promote', which, options);
+  await requireSelectedQueue(own, which);
+  const promoted = await audit.record(call, (changes) =>
     new JobBatches(own).inBatches('promoted', selections, states, bulk, (ids) =>
       changes.run((change) => store.promote(ids, change, givenFilter(which))),
     ),

@@ -4,6 +4,7 @@ import { checkQueueName } from '../job/job-names.js';
 import { requireOptions } from '../job/option-schema.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { AdminParts } from './admin-parts.js';
+import { requireQueue } from './require-queue.js';
 import { partsFor, type ChangeOptions } from './in-transaction.js';
 
 export async function subscribe(
@@ -40,6 +41,8 @@ export async function unsubscribe(
   );
   const recorded = topic === undefined ? undefined : { topic };
   const call = { verb: 'unsubscribe', which: queue, options: recorded, queue } as const;
-  const { audit, queues } = partsFor(parts, 'Cannot unsubscribe', options);
+  const own = partsFor(parts, 'Cannot unsubscribe', options);
+  await requireQueue(own, queue, '');
+  const { audit, queues } = own;
   return audit.change(call, (change) => queues.unsubscribe(queue, topic, change));
 }

@@ -66,6 +66,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   key: string | null;
   /** The `group` of the job; null without one. */
   group: string | null;
+  /** The id of the flow of the job; null without one. */
+  flow: number | null;
   /** Runs started so far that count as attempts. */
   attempt: number;
   /** The limit of attempts; null until the first claim if `enqueue` did not set it. */

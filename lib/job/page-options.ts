@@ -37,6 +37,8 @@ const POSITIONS = {
   audit: [NUMBER, NUMBER],
   signals: [NUMBER, 'string'],
   steps: ['string'],
+  flows: [NUMBER],
+  waits: ['string', NUMBER, 'string'],
 } as const;
 
 export type PagedList = keyof typeof POSITIONS;

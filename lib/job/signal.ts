@@ -22,18 +22,21 @@ export interface SignalOptions {
   timeout?: Duration;
 }
 
-const KEY = kind(
+export const SIGNAL_KEY = kind(
   'a text of 1 to 255 characters',
   (value): value is string => typeof value === 'string' && value.length > 0 && value.length <= 255,
 );
 
 const SIGNAL_OPTIONS = {
-  key: option(KEY),
+  key: option(SIGNAL_KEY),
   timeout: option(positiveDuration, '30d'),
 } satisfies SchemaOf<SignalOptions>;
 
 export function signalProblems(name: unknown, key: unknown): (string | undefined)[] {
-  return [expected(isName(name), `the name of the signal to be ${NAME_EXPECTED}`, name), problemOf('key', KEY, key)];
+  return [
+    expected(isName(name), `the name of the signal to be ${NAME_EXPECTED}`, name),
+    problemOf('key', SIGNAL_KEY, key),
+  ];
 }
 
 export function resolveSignalOptions(name: string, given: SignalOptions): { key: string; timeout: number } {

@@ -33,7 +33,7 @@ export async function sendSignal(
     for (const [queue, { length }] of groupBy(woken ?? [], (job) => job.queue)) notifier.wake(queue, length);
     return woken && woken.length;
   };
-  await steps.signal({ name, key, hash, data: encoded }, manager);
+  await steps.signal({ name, key, hash, data: encoded }, { transaction: manager });
   if (!manager) return wake();
   store.afterCommit(manager, () => void wake());
   return null;

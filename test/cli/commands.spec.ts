@@ -115,13 +115,65 @@ describeEngines('the command line', (setup) => {
     expect(await json('signals')).toMatchObject({ signals: [{ name: 'go', key: 'key', isMatched: false }] });
   });
 
+  it('lists flows by state, and names the flow of a job', async () => {
+    const { engine, call, json } = await open();
+    const flow = await engine.producer.flow((f) => f.add('last', 0, { after: f.addMany('first', [1, 2]) }));
+    const other = await engine.producer.flow((f) => f.add('other', 0));
+    await engine.admin.cancelFlow(other.id);
+
+    expect((await call('flows')).out).toMatch(
+      new RegExp(
+        `^ID .*\n *${other.id}  cancelled  other .* 1 cancelled\n *${flow.id}  running .* 2 waiting, 1 blocked\n$`,
+        's',
+      ),
+    );
+    expect(await json('flows', '--state', 'running', '--queue', 'last')).toMatchObject({ flows: [{ id: flow.id }] });
+    const first = await json<{ flows: object[]; next: string }>('flows', '--oldest', '--limit', '1');
+    expect(first).toMatchObject({ flows: [{ id: flow.id }] });
+    expect(await json('flows', '--oldest', '--after', first.next)).toMatchObject({ flows: [{ id: other.id }] });
+    expect((await call('flows', '--limit', '1')).out).toContain('More: --after ');
+    expect(await call('flows', '--state', 'failing')).toMatchObject({ code: 2, err: expect.stringContaining('stuck') });
+    expect((await call('flows', '--state', 'stuck')).out).toBe('No flows.\n');
+    expect((await call('show', `${flow.jobs[0]!.id}`)).out).toMatch(new RegExp(`^flow: +${flow.id}$`, 'm'));
+  });
+
+  it('lists the jobs that wait for a signal, and sends it in the name of the user', async () => {
+    const { engine, call, json } = await open({ 'order.pay': (job) => job.waitFor('approval', { key: 'order:7' }) });
+    const { id } = await engine.producer.enqueue('order.pay', 0);
+    await engine.events.until('snoozed');
+
+    expect((await call('waits')).out).toMatch(
+      new RegExp(`^SIGNAL .*\napproval  "order:7" +${id}  order.pay  default `),
+    );
+    expect(await json('waits', '--name', 'approval', '--key', 'order:7', '--queue', 'order.pay')).toMatchObject({
+      waits: [{ jobId: id, name: 'approval', key: 'order:7' }],
+    });
+    expect((await call('waits', '--key', 'order:8')).out).toBe('No job waits for a signal.\n');
+    expect((await call('signal', 'approval', 'order:7', '{', '--yes')).code).toBe(2);
+    const sent = await call('signal', 'approval', 'order:7', '{"by":"ann"}', '--yes');
+    expect(sent).toEqual({ code: 0, err: '', out: 'The signal has woken 1 job.\n' });
+    expect(await engine.events.until('completed')).toMatchObject({ jobId: id, result: { by: 'ann' } });
+    const by = expect.stringMatching(/^cli:/);
+    expect((await engine.admin.audit()).entries).toMatchObject([{ verb: 'signal', queue: 'order.pay', by }]);
+  });
+
   it('refuses a queue that does not exist with a suggestion, in every command', async () => {
     const { engine, call } = await open();
     await engine.producer.enqueue('email.send', 0);
     const commands = [
       ...[['status'], ['list'], ['groups'], ['history'], ['pause'], ['resume'], ['obliterate'], ['replay']],
       ...[
-        ['cancel', '--queue'],
+        ...[
+          ['cancel', '--queue'],
+          ['promote', '--queue'],
+          ['remove', '--queue'],
+          ['retry', '--queue'],
+        ],
+        ...[
+          ['flows', '--queue'],
+          ['waits', '--queue'],
+          ['list', '--queue'],
+        ],
         ['retry', '--state', 'dead', '--to'],
         ['replay', 'email.send', '--to'],
       ],

@@ -80,7 +80,7 @@ describeEngines('a rejected call writes nothing', (setup, { name }) => {
 
     const cancels = await Promise.all([completed, dead, cancelled, unknown].map((id) => admin.cancel(id)));
     const retries = await admin.retry([bobs, run, completed, unknown]);
-    const replays = await admin.retry([bobs, run, completed, unknown], { to: 'other' });
+    const replays = await admin.retry([bobs, run, completed, unknown], { to: 'other', create: true });
     const removals = await admin.remove([bobs, run, unknown]);
     const found = await Promise.all([admin.get(unknown), admin.logs(unknown)]);
 

@@ -1,4 +1,6 @@
+import { signalHash } from '../../lib/job/signal.js';
 import type { JobSearch } from '../../lib/store/admin/admin-store.js';
+import type { AuditEntry } from '../../lib/store/features/audit/audit-store.js';
 import { fillTables } from '../support/fill-tables.js';
 import { readPages } from '../support/read-pages.js';
 import { errorsRow } from '../support/metrics.js';
@@ -209,3 +211,68 @@ async function fillErrors(world: World, count: number): Promise<void> {
   );
   await world.metrics.save([], rows);
 }
+
+describeStoresOf(['mysql', 'mariadb'], 'a page of flows', (setup) => {
+  it.each([{}, { state: 'stuck' }, { state: 'completed' }, { queue: 'none' }] as const)(
+    'reads a bounded number of rows of many flows and of one with 10,000 children (%o)',
+    async (filter) => {
+      const world = await setup();
+      await fillTables(world.dataSource, 15_000);
+      for (const table of ['flows', 'edges']) await world.sql(`DELETE FROM sql_queue_${table}`);
+      const numbers = '(SELECT id - 1000000 AS n FROM sql_queue_history) numbers';
+      const flows = 'INSERT INTO sql_queue_flows (id, created_at, expires_at)';
+      await world.sql(`${flows} SELECT n, 1, 4000000000000 FROM ${numbers} WHERE n BETWEEN 1 AND 3000`);
+      const edges = 'INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, state, outcome)';
+      const ended = `'q', 'n', 'run', 'done', 'completed'`;
+      await world.sql(`${edges} SELECT -n, n, ${ended} FROM ${numbers} WHERE n BETWEEN 1 AND 2999`);
+      const open = `'q', 'n', 'wait', 'open', ''`;
+      await world.sql(`${edges} VALUES (-3000, 900000, ${open})`);
+      await world.sql(`${edges} SELECT 900000, n, ${open} FROM ${numbers} WHERE n BETWEEN 3001 AND 13000`);
+      await world.sql('ANALYZE TABLE sql_queue_flows, sql_queue_edges');
+      const { plans, reads, store } = await watched(world, /FROM sql_queue_(flows|edges|jobs|history)/);
+
+      const page = await store.flows.list({ order: 'newest', limit: 20 }, filter);
+
+      if (!('state' in filter) && !('queue' in filter))
+        expect(page.flows).toMatchObject([{ id: 3000, atLeast: true }, ...Array.from({ length: 19 }, () => ({}))]);
+      const own = plans.filter(({ table }) => table !== null && table.startsWith('sql_queue'));
+      expect(own.filter(({ key, type }) => key !== 'PRIMARY' || type === 'ALL')).toEqual([]);
+      expect(own.filter(({ Extra }) => /filesort|temporary/.test(Extra ?? ''))).toEqual([]);
+      // The rest of the large level is read from the table and from its bounded part.
+      expect(reads()).toBeLessThan(30_000);
+    },
+  );
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a page of waits for signals', (setup) => {
+  it.each([{}, { name: 'unknown' }, { name: 'go', key: 'all' }, { queue: 'none' }] as const)(
+    'reads a bounded part of the index of signals among 15,000 waits (%o)',
+    async (filter) => {
+      const world = await setup();
+      await fillTables(world.dataSource, 15_000);
+      const { plans, reads, store } = await watched(world, /FROM sql_queue_steps/);
+
+      for (const statistics of ['stale', 'fresh']) {
+        await world.sql(`DELETE FROM sql_queue_steps`);
+        await world.sql(
+          `INSERT INTO sql_queue_steps (job_id, name, state, until_at, signal_hash, signal_key, expires_at)
+           SELECT id, 'go', 'waiting', 4000000000000, '${signalHash('go', 'all')}', 'all', 4000000000000 FROM sql_queue_jobs`,
+        );
+        if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_steps');
+        const { waits } = await store.steps.waits({ order: 'oldest', limit: 20 }, filter);
+        expect(waits).toHaveLength('queue' in filter || ('name' in filter && filter.name === 'unknown') ? 0 : 20);
+      }
+      const audit = { id: 1, verb: 'signal', queue: undefined, by: null, details: '{}', count: 0, queues: new Set('') };
+      const signal = { name: 'go', key: 'all', hash: signalHash('go', 'all'), data: null };
+      await store.steps.signal(signal, { audit: audit as AuditEntry });
+
+      const own = plans.filter(({ table }) => table === 's' || table === 'j');
+      expect([...new Set(own.map(({ table, key }) => `${table} ${key}`))].sort()).toEqual([
+        'j PRIMARY',
+        's sql_queue_steps_signal',
+      ]);
+      expect(own.filter(({ type, Extra }) => type === 'ALL' || /filesort|temporary/.test(Extra ?? ''))).toEqual([]);
+      expect(reads()).toBeLessThan(20_000);
+    },
+  );
+});

@@ -85,7 +85,7 @@ describeEngines('admin.retry', (setup) => {
     const world = await setup();
     const { admin, completed, scheduled } = await withJobs(world);
 
-    expect(await admin.retry([...completed, ...scheduled], { completed: true, to: 'again' })).toBe(3);
+    expect(await admin.retry([...completed, ...scheduled], { completed: true, to: 'again', create: true })).toBe(3);
     expect(await admin.counts('again')).toMatchObject({ waiting: 3 });
   });
 });

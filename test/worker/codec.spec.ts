@@ -93,7 +93,7 @@ describeEngines('a codec', (setup) => {
     const { id } = await producer.enqueue('q', { dies: true, text: SECRET });
     await events.until('dead', { jobId: id });
 
-    await admin.retry([id], { to: 'other' });
+    await admin.retry([id], { to: 'other', create: true });
     const copyId = await admin.duplicate(id, { payload: { text: `copy ${SECRET}` } });
 
     expect(await events.until('completed', { queue: 'other' })).toMatchObject({ result: { text: SECRET } });

@@ -32,7 +32,8 @@ const VERBS: Record<string, Verb> = {
   'admin.cancel': ({ admin, scheduledId }, manager) => admin.cancel(scheduledId, { manager }),
   'admin.cancel of an assigned job': ({ admin, assignedId }, manager) => admin.cancel([assignedId], { manager }),
   'admin.retry': ({ admin, deadId }, manager) => admin.retry(deadId, { manager }),
-  'admin.retry to another queue': ({ admin, deadId }, manager) => admin.retry([deadId], { to: 'r', manager }),
+  'admin.retry to another queue': ({ admin, deadId }, manager) =>
+    admin.retry([deadId], { to: 'r', create: true, manager }),
   'admin.promote': ({ admin, scheduledId }, manager) => admin.promote(scheduledId, { manager }),
   'admin.release': ({ admin, assignedId }, manager) => admin.release(assignedId, { manager }),
   'admin.reschedule': ({ admin, scheduledId }, manager) => admin.reschedule(scheduledId, '2h', { manager }),

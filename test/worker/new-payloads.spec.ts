@@ -155,7 +155,7 @@ describeEngines('a finished job', (setup) => {
 
     await admin.retry(id);
     await events.untilCount(2, 'dead');
-    await admin.retry(id, { to: 'other' });
+    await admin.retry(id, { to: 'other', create: true });
     await events.until('completed');
 
     expect(runs).toEqual(['first in q', 'second in q', 'second in q', 'first in other', 'second in other']);

@@ -65,6 +65,14 @@ export const COMMAND_HELP: Readonly<Record<keyof typeof SUMMARIES, CommandHelp>>
   explain: { example: 'explain 4711' },
   logs: { example: 'logs 4711 -f', options: { follow: 'wait for further lines until the job ends' } },
   flow: { example: 'flow 12' },
+  flows: {
+    example: 'flows --state stuck',
+    options: {
+      state: 'only flows in this state: stuck, running, failed, cancelled or completed',
+      queue: 'only flows with a job in this queue',
+      oldest: 'the oldest first; default: the newest',
+    },
+  },
   groups: {
     example: 'groups sync.tenant --limit 50',
     options: {
@@ -77,6 +85,14 @@ export const COMMAND_HELP: Readonly<Record<keyof typeof SUMMARIES, CommandHelp>>
   signals: {
     example: 'signals --unmatched --newest',
     options: { unmatched: 'only signals that no job has received, and that no job waits for' },
+  },
+  waits: {
+    example: 'waits --name approval --key order:7',
+    options: {
+      name: 'only waits for a signal with this name',
+      key: 'only waits for a signal with this key',
+      queue: 'only jobs of this queue',
+    },
   },
   retry: {
     example: 'retry --queue email.send --state dead --error ECONNREFUSED --rate 10/s',
@@ -104,6 +120,7 @@ export const COMMAND_HELP: Readonly<Record<keyof typeof SUMMARIES, CommandHelp>>
       group: 'the group of the job, such as a tenant',
     },
   },
+  signal: { example: `signal approval order:7 '{"by":"ann"}'` },
   metrics: {
     example: 'metrics --listen :9464',
     options: { listen: '[host]:port to serve them on /metrics; default: print them once' },

@@ -38,7 +38,7 @@ export function memoryParts(
       subscribers: async (topic, manager) => checkManager(manager) ?? subscribers(topic),
     },
     steps: {
-      signal: async (_signal, manager) => checkManager(manager),
+      signal: async (_signal, change) => checkManager(change?.transaction),
       wakeWaiting: () => Promise.resolve([]),
     },
     flows: {

@@ -32,3 +32,34 @@ export interface FlowRecord {
   createdAt: Date;
   jobs: FlowNode[];
 }
+
+/**
+ * `running`: jobs that no other one needs have not ended. `stuck`: these wait for a dead or cancelled job, with
+ * `onFailure: 'wait'`. The others have ended: `failed` with a dead job, `cancelled` with a cancelled one, or `completed`.
+ */
+export type FlowState = (typeof FLOW_STATES)[number];
+
+export const FLOW_STATES = ['stuck', 'running', 'failed', 'cancelled', 'completed'] as const;
+
+/** Selects flows that meet all given conditions. */
+export interface FlowFilter {
+  state?: FlowState;
+  /** Only flows with a job in this queue, among the counted ones. */
+  queue?: string;
+}
+
+/** A flow in a list. */
+export interface FlowSummary {
+  id: number;
+  /** The queue and the name of its first job. */
+  queue: string;
+  name: string;
+  state: FlowState;
+  createdAt: Date;
+  /** The number of its jobs in each state. */
+  counts: Record<FlowNode['state'], number>;
+  /** It has more jobs: at most 1,000 dependencies and 30 levels are counted, the last jobs first. */
+  atLeast: boolean;
+  /** The queues of the counted jobs. */
+  queues: string[];
+}

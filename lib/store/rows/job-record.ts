@@ -43,6 +43,7 @@ export const READ_FINISHED = `
 export function toJobRecord(row: RecordRow): JobRecord {
   const headers = readHeaders(row.headers);
   const options = readOverrides(row.options);
+  const overrides = ('overrides' in options && options.overrides) || undefined;
   const errors = readErrors(row.error);
   return {
     id: safeId(row.id),
@@ -52,8 +53,9 @@ export function toJobRecord(row: RecordRow): JobRecord {
     priority: row.priority,
     payload: parseJsonOrNull<unknown>(row.payload),
     headers: 'headers' in headers ? headers.headers : {},
-    key: ('overrides' in options && options.overrides?.key) || null,
-    group: row.group_key || ('overrides' in options && options.overrides?.group) || null,
+    key: overrides?.key || null,
+    group: row.group_key || overrides?.group || null,
+    flow: overrides?.flow ?? null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,

@@ -27,6 +27,7 @@ const retryJobs: Change = ({ engine, options }, which, bulk) => {
     ...(to !== undefined && { to }),
     ...(rate !== undefined && { rate: rate as ReplayRate }),
     ...(completed && { completed }),
+    create: options.flag('create'),
   });
 };
 

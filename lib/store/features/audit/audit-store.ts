@@ -56,6 +56,7 @@ export const AUDIT_VERBS = [
   'limit',
   'configure',
   'obliterate',
+  'signal',
   'subscribe',
   'unsubscribe',
   'group.pause',

@@ -1,6 +1,7 @@
-import type { FlowChild, FlowRecord } from '../../../job/flows/flow-record.js';
+import type { FlowChild, FlowFilter, FlowRecord, FlowSummary } from '../../../job/flows/flow-record.js';
 import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
+import type { PagePosition, PageRequest } from '../../../job/page-options.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
 import type { EventJob } from '../../rows/job-events.js';
 import type { StepOwner } from '../steps/step-store.js';
@@ -69,6 +70,9 @@ export interface FlowStore {
 
   /** Null if the flow does not exist, or was deleted after its jobs. */
   read(flowId: number): Promise<FlowRecord | null>;
+
+  /** The flows in the order of their creation. Reads a bounded part of each, without locks. */
+  list(page: PageRequest, filter: FlowFilter): Promise<{ readonly flows: FlowSummary[]; readonly next?: PagePosition }>;
 
   /** Deletes flows whose last jobs are gone. Returns how many rows it has examined. */
   prune(limit: number): Promise<number>;

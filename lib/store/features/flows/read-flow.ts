@@ -32,7 +32,7 @@ const EDGES_OF = `
   WHERE job_id IN (:ids)`;
 
 // One statement, so that a job that moves to the history is found in one of the two tables.
-const STATES = `
+export const JOB_STATES_OF = `
   SELECT id, state
   FROM {history} {by primary}
   WHERE id IN (:ids)
@@ -45,7 +45,7 @@ const BATCH_SIZE = 500;
 // The largest number that the column can have.
 const ALL = 2 ** 31 - 1;
 
-type StateRow = Readonly<{ id: number; state: JobState }>;
+export type JobStateRow = Readonly<{ id: number; state: JobState }>;
 
 export function* readChildren(jobId: number, after: number, limit: number, fanOuts = ALL): Work<FlowChild[]> {
   const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit, fanOuts });
@@ -64,7 +64,7 @@ export function* readFlow(id: number): Work<FlowRecord | null> {
   const [flow] = yield* query<{ created_at: number }>(FLOW, { id });
   if (!flow) return null;
   const jobs = yield* readNodes(id);
-  const rows = yield* queryInBatches<StateRow>(STATES, [...jobs.keys()], BATCH_SIZE);
+  const rows = yield* queryInBatches<JobStateRow>(JOB_STATES_OF, [...jobs.keys()], BATCH_SIZE);
   const states = new Map(rows.map((row) => [Number(row.id), row.state]));
   for (const [jobId, job] of jobs) {
     job.state = states.get(jobId) ?? job.state;

@@ -4,6 +4,7 @@ import { deleteFrom, execute, query, queryIds, type Work } from '../../core/stat
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { EventJob } from '../../rows/job-events.js';
 import { createFlow, fanOut } from './create-flow.js';
+import { listFlows } from './list-flows.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
 import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
@@ -102,6 +103,8 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
     children: (...given) => database.runIdempotent(() => readChildren(...given)),
 
     read: (flowId) => database.runIdempotent(() => readFlow(flowId)),
+
+    list: (page, filter) => database.runIdempotent(() => listFlows(page, filter)),
 
     async prune(limit) {
       const expired = await database.runIdempotent(() => queryIds(EXPIRED, { limit }));

@@ -32,6 +32,16 @@ const WAITS_OF_JOB = `
   WHERE s.job_id = :jobId AND s.signal_hash = :hash
     AND EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash)`;
 
+// Any number of jobs may wait for a signal.
+const QUEUES_OF_WAITS = `
+  SELECT MIN(queue) AS first_queue, MAX(queue) AS last_queue
+  FROM (
+    SELECT j.queue
+    FROM {steps} s {by steps.signal} JOIN {jobs} j {by primary} ON j.id = s.job_id
+    WHERE s.signal_hash = :hash
+    LIMIT 1000
+  ) waiting`;
+
 const ALL_WAITS = `
   SELECT s.signal_hash, s.job_id, s.name, s.until_at,
          CASE WHEN EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash)
@@ -79,6 +89,13 @@ export function* storeSignal(dialect: Dialect, { hash, name, key, data }: Signal
     { sql: ADD_SIGNAL(dialect.lockDuplicate('hash')), values: { hash, name, key, data } },
     { sql: SET_SIGNAL, values: { hash, data } },
   ]);
+}
+
+/** The queue of the jobs that wait for the signal; undefined: none, or several. */
+export function* queueOfWaits(hash: string): Work<string | undefined> {
+  const [row] = yield* query<Record<'first_queue' | 'last_queue', string | null>>(QUEUES_OF_WAITS, { hash });
+  const { first_queue: first = null, last_queue: last = null } = row ?? {};
+  return first !== null && first === last ? first : undefined;
 }
 
 /** The waits for a signal, after the given one; none if it has not been sent. */

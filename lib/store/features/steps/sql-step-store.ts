@@ -15,9 +15,11 @@ import type { TableRow } from '../../tables/table-schemas.js';
 import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
 import { listSteps } from './list-steps.js';
+import { listWaits } from './list-waits.js';
 import { listSignals, SIGNAL_RETENTION_MS } from './list-signals.js';
 import {
   BEFORE_ALL_WAITS,
+  queueOfWaits,
   endWaits,
   readMissedWaits,
   readWaitsFor,
@@ -26,6 +28,7 @@ import {
   type Wait,
   type WaitPosition,
 } from './signals.js';
+import { runChange } from '../audit/run-change.js';
 import { pageSize } from '../../../common/page-size.js';
 import { stepDeletions } from '../../ends/earlier-runs.js';
 import { ascending } from '../../core/ids.js';
@@ -177,9 +180,12 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
         return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
       }),
 
-    signal(signal, transaction) {
-      const store = () => storeSignal(dialect, signal);
-      return transaction ? blocking.inCallerTransaction(transaction, store) : blocking.transaction(store);
+    async signal(signal, change) {
+      const store = function* (): Work<string | undefined> {
+        yield* storeSignal(dialect, signal);
+        return change?.audit && (yield* queueOfWaits(signal.hash));
+      };
+      await runChange(blocking, change, store, undefined, (queue) => queue);
     },
 
     async wakeWaiting(hash, jobId) {
@@ -202,6 +208,8 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
     list: (jobId, page) => database.runIdempotent(() => listSteps(jobId, page)),
 
     signals: (page, unmatchedOnly) => database.runIdempotent(() => listSignals(page, unmatchedOnly)),
+
+    waits: (page, filter) => database.runIdempotent(() => listWaits(page, filter)),
 
     // Reads first, because most calls find nothing and need no transaction.
     async pruneSteps(limit) {

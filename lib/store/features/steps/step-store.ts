@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Delay } from '../../../job/outcome.js';
 import type { PagePosition, PageRequest } from '../../../job/page-options.js';
-import type { CallerTransaction } from '../../core/caller-transaction.js';
+import type { Change } from '../audit/audit-store.js';
 
 /** The claim that must still own the job when a step is stored. */
 export interface StepOwner {
@@ -53,6 +53,27 @@ export interface SignalRecord {
   expiresAt: Date;
   /** Whether a job has received it, or waits for it and is about to receive it. */
   isMatched: boolean;
+}
+
+/** The wait of a job that is not finished for a signal. */
+export interface WaitRecord {
+  jobId: number;
+  queue: string;
+  jobName: string;
+  /** The name of the signal, which is that of the step. */
+  name: string;
+  /** The key of the signal; null if the wait began before an update of the tables. */
+  key: string | null;
+  /** The end of the wait if no signal comes. */
+  until: Date;
+}
+
+/** Selects waits that meet all given conditions. A name with a key is found at once. */
+export interface WaitFilter {
+  /** The name of the signal. */
+  name?: string;
+  key?: string;
+  queue?: string;
 }
 
 /** A step of a job, as QueueAdmin lists it. */
@@ -110,7 +131,7 @@ export interface StepStore {
   ): Promise<SignalWait | undefined>;
 
   /** Stores a signal. A later one of the same name and key replaces its data. Follow it by `wakeWaiting`. */
-  signal(signal: Signal, transaction?: CallerTransaction): Promise<void>;
+  signal(signal: Signal, change?: Change): Promise<void>;
 
   /**
    * Makes the jobs due that wait for the signal, if it has been sent. It skips jobs that another transaction has locked:
@@ -134,6 +155,9 @@ export interface StepStore {
     page: PageRequest,
     unmatchedOnly: boolean,
   ): Promise<{ readonly signals: SignalRecord[]; readonly next?: PagePosition }>;
+
+  /** The waits of unfinished jobs for signals, in the order of the signals' hashes. Reads without locks. */
+  waits(page: PageRequest, filter: WaitFilter): Promise<{ readonly waits: WaitRecord[]; readonly next?: PagePosition }>;
 
   /** Deletes the steps of jobs that are gone, and old signals. Returns how many rows it has examined. */
   pruneSteps(limit: number): Promise<number>;

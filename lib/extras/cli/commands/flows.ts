@@ -1,0 +1,41 @@
+import { age } from '../../../common/units.js';
+import { FLOW_STATES, type FlowSummary } from '../../../job/flows/flow-record.js';
+import { oneOf, type Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
+import { table } from '../output.js';
+
+const text = { type: 'string' } as const;
+
+export const flows: Command = {
+  usage: '[--state S] [--queue Q] [--oldest] [--limit N] [--after CURSOR]',
+  options: { state: text, queue: text, oldest: { type: 'boolean' }, limit: text, after: text },
+  async run({ engine, options, output }) {
+    const [state, queue] = [options.text('state'), options.text('queue')];
+    const filter = {
+      ...(state !== undefined && { state: oneOf(`--state to be ${FLOW_STATES.join(', ')}`, FLOW_STATES, state) }),
+      ...(queue !== undefined && { queue }),
+    };
+    const limit = options.wholeNumber('limit', 1, 1_000) ?? 20;
+    await requireExisting({ engine }, queue);
+    const page = await engine.admin.flows(filter, {
+      ...{ limit, after: options.text('after') },
+      order: options.flag('oldest') ? 'oldest' : 'newest',
+    });
+    const now = engine.clock.now().getTime();
+    const rows = page.flows.map((flow) => [
+      ...[flow.id, flow.state, flow.queue, flow.name],
+      ...[age(now - flow.createdAt.getTime()), countsText(flow)],
+    ]);
+    output.result(page, () =>
+      [
+        table(['ID', 'STATE', 'QUEUE', 'NAME', 'AGE', 'JOBS'], rows, 'No flows.'),
+        ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
+      ].join('\n'),
+    );
+  },
+};
+
+function countsText({ counts, atLeast }: FlowSummary): string {
+  const given = Object.entries(counts).filter(([, count]) => count > 0);
+  return `${given.map(([state, count]) => `${count} ${state}`).join(', ')}${atLeast ? ' and more' : ''}`;
+}
