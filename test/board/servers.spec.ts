@@ -30,6 +30,8 @@ describeServers('the requests of the board', (server) => {
         'history',
         'problems',
         'errors',
+        'errors?queue=email',
+        'dead-groups',
         'jobs',
       ],
       ...[
