@@ -41,11 +41,10 @@ export interface QueueError {
   jobId: number;
   /** The name of that job; null if the job is gone. */
   jobName: string | null;
-  /** The message of the error in that job, of at most 500 characters; null if the job is gone, or has other errors since. */
+  /** The message of the error in that job; null if the job is gone, or has other errors since. */
   message: string | null;
 }
 
-const MAX_MESSAGE = 500;
 const PROBLEM = 'Cannot list the errors';
 
 const DATE = kind('a valid Date from 1970 on', (value): value is Date => value instanceof Date && value.getTime() >= 0);
@@ -74,6 +73,6 @@ export async function listErrors(store: Pick<MetricsStore, 'readErrors'>, given:
     firstAt: new Date(firstAtMs),
     lastAt: new Date(lastAtMs),
     lastHour: [...lastHour],
-    message: example?.message.slice(0, MAX_MESSAGE) ?? null,
+    message: example?.message ?? null,
   }));
 }

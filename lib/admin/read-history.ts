@@ -1,4 +1,6 @@
-import { groupBy } from '../common/lists.js';
+import type { Clock } from '../common/clock.js';
+import { batchesOf, groupBy } from '../common/lists.js';
+import { pageSize } from '../common/page-size.js';
 import type { Histogram } from '../job/histogram.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
@@ -49,6 +51,10 @@ export interface MetricsPoint {
 }
 
 const MAX_STEPS = 10_000;
+const DEFAULT_STEPS = 60;
+// A statement reads the minutes of many queues, or many minutes of few queues.
+const MAX_NAMES = 50;
+const MAX_STEPS_OF_PAGE = 10_000;
 const PROBLEM = 'Cannot read the history';
 
 const DATE = kind('a valid Date from 1970 on', (value): value is Date => value instanceof Date && value.getTime() >= 0);
@@ -59,19 +65,50 @@ const HISTORY_OPTIONS = {
   step: option(oneOf('minute', 'hour', 'day'), 'minute'),
 } satisfies SchemaOf<HistoryOptions>;
 
+export interface HistoryParts {
+  readonly metrics: Pick<MetricsStore, 'read'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** The attempts of all queues together. */
 export async function readHistory(
-  store: Pick<MetricsStore, 'read'>,
+  parts: HistoryParts,
   which: string | readonly string[],
   given: HistoryOptions,
 ): Promise<MetricsPoint[]> {
-  const queues = [which].flat();
+  return toPoints(await readRows(parts, [which].flat(), given), given.step);
+}
+
+/** The attempts of each queue. */
+export async function readHistories(
+  parts: HistoryParts,
+  queues: readonly string[],
+  given: HistoryOptions,
+): Promise<Map<string, MetricsPoint[]>> {
+  const byQueue = groupBy(await readRows(parts, queues, given), ({ queue }) => queue);
+  return new Map(queues.map((queue) => [queue, toPoints(byQueue.get(queue) ?? [], given.step)]));
+}
+
+async function readRows(
+  { metrics, clock }: HistoryParts,
+  which: readonly string[],
+  given: HistoryOptions,
+): Promise<MetricsRow[]> {
+  const queues = [...new Set(which)];
   for (const queue of queues) checkQueueName(queue);
   const { from, to, step = 'minute' } = checkRange(given);
   const stepMs = METRICS_STEPS[step];
-  const rows: MetricsRow[] = [];
+  const steps = from ? ((to ?? clock.now()).getTime() - from.getTime()) / stepMs : DEFAULT_STEPS;
+  const size = Math.max(1, Math.min(MAX_NAMES, Math.floor(MAX_STEPS_OF_PAGE / Math.max(1, steps))));
+  const range = { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs };
+  const pages: MetricsRow[][] = [];
   // One after the other, because the connections belong to the application.
-  for (const queue of queues)
-    rows.push(...(await store.read(queue, { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs })));
+  for (const page of batchesOf(queues, pageSize(size))) pages.push(await metrics.read(page, range));
+  return pages.flat();
+}
+
+function toPoints(rows: readonly MetricsRow[], step: MetricsStep = 'minute'): MetricsPoint[] {
+  const stepMs = METRICS_STEPS[step];
   // A row of a longer step stays as it is.
   const stepOf = (row: MetricsRow) =>
     (['minute', 'hour', 'day'] as const).find(isAtLeast(Math.max(stepMs, row.stepMs)))!;

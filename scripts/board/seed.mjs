@@ -112,21 +112,36 @@ export async function seedHistory(sql, now) {
   const statement = `REPLACE INTO sql_queue_metrics
     (queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs)
     VALUES (?, 60000, ?, 0, ?, ?, ?, 0, ?, ?)`;
+  const errors = `REPLACE INTO sql_queue_errors
+    (queue, step_ms, starts_at, recorder, error, failed, dead, first_at, last_at, job_id)
+    VALUES (?, 60000, ?, 0, ?, ?, 0, ?, ?, ?)`;
   for (const [queue, base] of Object.entries({
     'email.send': 240,
     'report.build': 12,
     'crm.push': 90,
     'order.charge': 60,
-  }))
+  })) {
+    // The board shows the message of this job.
+    const like = `%"code":"${ERRORS[queue]}"%`;
+    const [job] = await sql('SELECT MAX(id) AS id FROM sql_queue_history WHERE queue = ? AND error LIKE ?', [
+      queue,
+      like,
+    ]);
     for (const ago of range(60)) {
       const wave = 1 + 0.5 * Math.sin(ago / 7) + 0.15 * Math.sin(ago * 2.3);
       const completed = Math.round(base * wave);
       const failed = Math.round(base * failedShare(queue, ago));
       const spread = (start) => JSON.stringify(histogram(start, completed + failed));
-      const values = [queue, minute - ago * 60_000, completed, failed, 0, spread(8 + Math.round(3 * wave)), spread(12)];
+      const at = minute - ago * 60_000;
+      const values = [queue, at, completed, failed, 0, spread(8 + Math.round(3 * wave)), spread(12)];
       await sql(statement, values);
+      const error = ERRORS[queue];
+      if (error !== undefined && failed > 0) await sql(errors, [queue, at, error, failed, at, at + 59_000, job.id]);
     }
+  }
 }
+
+const ERRORS = { 'email.send': 'E550', 'crm.push': 'HTTP_503' };
 
 /** The CRM has failed for 38 minutes, ever more often. */
 function failedShare(queue, ago) {

@@ -140,7 +140,7 @@ describe('the board, for every person and device,', () => {
 });
 
 /** Something on every page. Returns the pages. */
-async function fillPages({ producer, runner, consumer, schedules, admin }: BoardApp): Promise<string[]> {
+async function fillPages({ producer, runner, consumer, schedules, admin, countErrors }: BoardApp): Promise<string[]> {
   const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, (job) => {
     job.log('a line');
     throw Object.assign(new Error(`no mailbox with this very long name ${'x'.repeat(200)}`), { code: 'E550' });
@@ -149,6 +149,10 @@ async function fillPages({ producer, runner, consumer, schedules, admin }: Board
   await producer.enqueue('report.build.for.all.tenants', 1, { delay: '1h', key: 'k' });
   await runner.whenIdle();
   await stop();
+  await countErrors(
+    { queue: 'email', error: 'E550', failed: 12_345, dead: 1, jobId: id },
+    { queue: 'report.build.for.all.tenants', error: '', failed: 3, minutesAgo: 50 },
+  );
   await runner.handle('alive', {}, () => ({ done: true }));
   const { id: assigned } = await producer.enqueue('review', 1);
   await consumer.assign(assigned, 'ann');

@@ -65,7 +65,7 @@ describe('the page of a job', () => {
   });
 
   it('shows the life of a job: its waits and all attempts with their errors', async () => {
-    const { board, producer, runner } = await start();
+    const { board, producer, runner, countErrors } = await start();
     const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, () =>
       Promise.reject(new Error('no')),
     );
@@ -73,6 +73,7 @@ describe('the page of a job', () => {
     await producer.enqueue('email', 2);
     await runner.whenIdle();
     await stop();
+    await countErrors({ queue: 'email', error: 'Error', failed: 4, dead: 2, jobId: id, minutesAgo: 120 });
     const window = await board(`job?id=${id}`);
 
     const parts = await window.page

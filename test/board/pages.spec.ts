@@ -191,22 +191,35 @@ describe('the pages of the board', () => {
     expect(await admin.counts('email')).toMatchObject({ dead: 59, scheduled: 0 });
   });
 
-  it('group the dead jobs of all queues by error, and replay one group at a rate into another queue', async () => {
-    const { board, admin, dead } = await start();
+  it('show the errors of all queues with those of retried jobs, and replay a group at a rate into another queue', async () => {
+    const { board, admin, dead, countErrors } = await start();
     await dead('email', 3, 'E550');
     await dead('email', 2, 'ECONNREFUSED');
+    await countErrors(
+      { queue: 'email', error: 'E550', failed: 7, dead: 3, jobId: 3 },
+      { queue: 'crm', error: 'HTTP_503', failed: 40, jobId: 999, minutesAgo: 20 },
+      { queue: 'crm', error: '', failed: 2, jobId: 999 },
+    );
     const window = await board('errors');
 
-    await window.page.getByText('These are all 5 dead jobs.').waitFor();
-    const groups = await window.page.getByRole('row').nth(1).getByRole('cell').nth(3).innerText();
+    await window.page.getByText('49 attempts failed in the last hour. These are all 5 dead jobs.').waitFor();
+    const count = await window.page.getByRole('link', { name: 'Errors' }).first().innerText();
+    const rows = await window.page.getByRole('row').allInnerTexts();
     await window.button('Replay the jobs of email with E550').click();
     await window.page.getByText('A dry run counted 3 jobs.').waitFor();
     await window.page.getByLabel('Rate').fill('1/h');
     await window.page.getByLabel('Into queue').fill('retry');
     await window.confirm('Retry');
     await window.announced('3 jobs retried.');
+    await window.page.getByText('These are all 2 dead jobs.').waitFor();
 
-    expect(groups).toBe('3');
+    // The errors that fail now come first, and one with dead jobs only is last.
+    const shown = rows.slice(1).map((row) => row.replace(/\s+/g, ' '));
+    expect(shown[0]).toMatch(/^HTTP_503 newest #999 crm 40 – /);
+    expect(shown[1]).toMatch(/^E550 no: E550 default, newest #3 email 7 3 /);
+    expect(shown[2]).toMatch(/^other errors newest #999 crm 2 – /);
+    expect(shown[3]).toMatch(/^ECONNREFUSED no: ECONNREFUSED default, newest #5 email – 2 /);
+    expect(count).toContain('3');
     expect(await admin.counts('retry')).toMatchObject({ waiting: 1, scheduled: 2 });
     expect(await admin.counts('email')).toMatchObject({ dead: 2 });
   });

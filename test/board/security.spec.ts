@@ -118,6 +118,7 @@ describe('the security of the board', () => {
     const refused = await Promise.all(
       [
         ...['jobs?queue=closed', `job?id=${secret}`, `logs?id=${id}`, 'dead?queue=closed', 'groups?queue=closed'],
+        ...['errors?queue=closed'],
         ...['queue?queue=closed', 'history?queue=closed', 'people?queue=closed', 'preview?name=of:closed'],
         ...['jobs?queue=open&header=tenant:HEADER', 'workers'],
       ].map((path) => read(path)),
@@ -226,7 +227,7 @@ describe('the security of the board', () => {
   });
 
   it('hides secrets on the server: in payloads, headers, results, progress, errors, stacks, log lines and schedules', async () => {
-    const { read, producer, runner, schedules } = await startBoard();
+    const { read, producer, runner, schedules, countErrors } = await startBoard();
     const secret = 'hunter2';
     await runner.handle('email', {}, (job) => {
       job.progress({ step: 1, accessToken: secret });
@@ -239,8 +240,12 @@ describe('the security of the board', () => {
     const { id: other } = await producer.enqueue('ok', 1);
     await schedules.upsert('daily', { queue: 'email', cron: '0 3 * * *', payload });
     await runner.whenIdle();
+    await countErrors({ queue: 'email', error: 'Error', jobId: id });
 
-    const paths = [`job?id=${id}`, `job?id=${other}`, `logs?id=${id}`, 'jobs', 'dead?queue=email', 'schedules'];
+    const paths = [
+      ...[`job?id=${id}`, `job?id=${other}`, `logs?id=${id}`, 'jobs', 'dead?queue=email', 'schedules'],
+      ...['errors', 'errors?queue=email', 'dead-groups'],
+    ];
     const bodies = (await Promise.all(paths.map((path) => read(path)))).map(({ body }) => JSON.stringify(body));
 
     expect(bodies.join('\n')).not.toContain(secret);

@@ -31,6 +31,8 @@ describeServers('the requests of the board', (server) => {
         'history',
         'problems',
         'errors',
+        'errors?queue=email',
+        'dead-groups',
         'jobs',
       ],
       ...[

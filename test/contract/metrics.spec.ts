@@ -12,7 +12,7 @@ async function startBefore({ metrics }: Pick<World, 'metrics'>, ms: number, step
 
 /** The shortest steps first, each in the order of its times. */
 async function readAll({ metrics }: Pick<World, 'metrics'>, queue = 'q'): Promise<MetricsRow[]> {
-  const rows = await metrics.read(queue, { fromMs: 0, toMs: null, stepMs: minute });
+  const rows = await metrics.read([queue], { fromMs: 0, toMs: null, stepMs: minute });
   return rows.sort((a, b) => a.stepMs - b.stepMs || a.startsAtMs - b.startsAtMs);
 }
 
@@ -50,13 +50,23 @@ describeStores('the metrics', (setup) => {
       metricsRow({ queue: 'other', startsAtMs, completed: 9 }),
     ]);
     const completedIn = async (fromMs: number | null, toMs: number | null, stepMs: number) =>
-      (await world.metrics.read('q', { fromMs, toMs, stepMs })).map(({ completed }) => completed).sort((a, b) => a - b);
+      (await world.metrics.read(['q'], { fromMs, toMs, stepMs }))
+        .map(({ completed }) => completed)
+        .sort((a, b) => a - b);
 
     // The hour has begun before the range, and ends in it.
     expect(await completedIn(startsAtMs + minute + 1, startsAtMs + 2 * minute, minute)).toEqual([1, 7]);
     expect(await completedIn(null, startsAtMs + 61 * minute, minute)).toEqual([1, 2, 7]);
     expect(await completedIn(null, startsAtMs, minute)).toEqual([]);
     expect(await completedIn(startsAtMs + 2 * minute, null, hour)).toEqual([0, 1, 2, 7]);
+    const both = await world.metrics.read(['other', 'q', 'none'], { fromMs: 0, toMs: null, stepMs: minute });
+    expect(both.map(({ queue, completed }) => `${queue} ${completed}`).sort()).toEqual([
+      'other 9',
+      'q 0',
+      'q 1',
+      'q 2',
+      'q 7',
+    ]);
   });
 
   it('add the processes up after ten minutes', async () => {

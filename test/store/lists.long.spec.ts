@@ -3,7 +3,7 @@ import type { JobSearch } from '../../lib/store/admin/admin-store.js';
 import type { AuditEntry } from '../../lib/store/features/audit/audit-store.js';
 import { fillTables } from '../support/fill-tables.js';
 import { readPages } from '../support/read-pages.js';
-import { errorsRow } from '../support/metrics.js';
+import { errorsRow, metricsRow } from '../support/metrics.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { watched } from '../support/watched-reads.js';
 
@@ -152,6 +152,42 @@ describeStoresOf(['mysql', 'mariadb'], 'the promotion of due jobs', (setup) => {
       expect(reads()).toBeLessThan(1_000);
     },
   );
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'the last hour of 50 queues among 200,000 rows', (setup) => {
+  it('is read from their part of the primary key', async () => {
+    const world = await setup();
+    const now = await world.metrics.readTime();
+    const [minute, hour] = [60_000, 3_600_000];
+    const places = (step: number) => ({ stepMs: step, recorder: 0, completed: 1 });
+    await world.metrics.save(
+      Array.from({ length: 200_000 }, (_, n) => {
+        const step = n % 2 === 0 ? minute : hour;
+        return metricsRow({
+          ...places(step),
+          queue: `q${n % 199}`,
+          startsAtMs: now - (now % hour) - 3 * hour - n * step,
+        });
+      }),
+    );
+    const names = Array.from({ length: 50 }, (_, n) => `q${n}`);
+    await world.metrics.save(
+      names.map((queue) => metricsRow({ ...places(minute), queue, startsAtMs: now - (now % minute) - 5 * minute })),
+    );
+    for (const statistics of ['stale', 'fresh']) {
+      if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_metrics');
+      const { plans, reads, store } = await watched(world, /FROM sql_queue_metrics/);
+
+      const rows = await store.metrics.read(names, { fromMs: null, toMs: null, stepMs: minute });
+
+      expect(rows).toHaveLength(50);
+      const ofMetrics = plans.filter(({ table }) => table === 'sql_queue_metrics');
+      expect(ofMetrics.map(({ key, type }) => `${key} ${type}`)).toEqual(
+        Array.from({ length: 4 }, () => 'PRIMARY range'),
+      );
+      expect(reads()).toBeLessThan(1_500);
+    }
+  });
 });
 
 // The table has a row per error and minute, and the rows of a year.

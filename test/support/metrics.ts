@@ -37,7 +37,7 @@ export async function everyMetricsVerb(metrics: MetricsStore, advance: (ms: numb
     await metrics.save(
       Array.from({ length: recorders }, (_, index) => metricsRow({ startsAtMs, recorder: index + 1, completed: 1 })),
     );
-    for (const fromMs of [null, 0]) await metrics.read('q', { fromMs, toMs: null, stepMs: 60_000 });
+    for (const fromMs of [null, 0]) await metrics.read(['q'], { fromMs, toMs: null, stepMs: 60_000 });
     await metrics.fold(1_000);
   }
   for (const ms of [660_000, 90_000_000, 32 * 86_400_000, 366 * 86_400_000]) {

@@ -79,6 +79,50 @@ describeEngines('admin.history', (setup) => {
     await expect(admin.history(['fast', ''])).rejects.toThrow(InvalidOptionsError);
   });
 
+  it('has the attempts of each queue apart, of a queue that is named twice once', async () => {
+    const world = await setup();
+    const { producer, events, close } = await world.start({ handlers: { one: () => {}, two: () => {} } });
+    for (const [queue, count] of [
+      ['one', 1],
+      ['two', 2],
+    ] as const)
+      await producer.enqueueMany(queue, plainJobs(count));
+    await events.untilCount(3, 'completed');
+    await close();
+
+    const { admin } = await world.start({ autoStart: false });
+    const histories = await admin.histories(['two', 'one', 'none'], { step: 'hour' });
+
+    expect([...histories].map(([queue, points]) => [queue, sumsOf(points).completed])).toEqual([
+      ['two', 2],
+      ['one', 1],
+      ['none', 0],
+    ]);
+    expect(sumsOf(await admin.history(['one', 'one', 'two'])).completed).toBe(3);
+    expect(await admin.histories([])).toEqual(new Map());
+  });
+
+  it('reads the minutes of up to 50 queues, or of a long time of fewer, by one statement', async () => {
+    const world = await setup();
+    const { admin, opened } = await world.start({ autoStart: false });
+    const reads = vi.spyOn(opened.stores.metrics, 'read');
+    const sizes = () => reads.mock.calls.splice(0).map(([queues]) => queues.length);
+    const names = Array.from({ length: 120 }, (_, n) => `q${n}`);
+    const to = new Date(await world.now());
+
+    await admin.history(names);
+    const ofHour = sizes();
+    await admin.histories(names.slice(0, 3), { from: new Date(to.getTime() - 5_000 * 60_000), to });
+    const ofDays = sizes();
+    await admin.history(names.slice(0, 2), { from: new Date(to.getTime() - 10_000 * 60_000), to });
+
+    expect([ofHour, ofDays, sizes()]).toEqual([
+      [50, 50, 20],
+      [2, 1],
+      [1, 1],
+    ]);
+  });
+
   it('has wait times since jobs became due', async () => {
     const world = await setup();
     const { producer, runner, events, close } = await world.start({

@@ -5,7 +5,8 @@ import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import type { BoardAccess } from './board-access.js';
 import type { BoardInput } from './input.js';
 import type { Redactor } from '../dashboard/redactor.js';
-import type { ErrorGroups } from './error-groups.js';
+import type { DeadJobGroups } from './error-groups.js';
+import type { SharedErrors } from './shared-errors.js';
 import type { SharedHistory } from './shared-history.js';
 import type { SharedRead } from './shared-read.js';
 import type { QueueProblem } from '../../job/problems/queue-problem.js';
@@ -19,9 +20,10 @@ export interface BoardParts {
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly throughput: Throughput;
-  /** For all viewers, as the three below. */
+  /** For all viewers, as the four below. */
   readonly problems: SharedRead<QueueProblem[]>;
-  readonly errors: ErrorGroups;
+  readonly errors: SharedErrors;
+  readonly deadJobs: DeadJobGroups;
   readonly history: SharedHistory;
 }
 

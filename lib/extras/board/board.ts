@@ -6,10 +6,11 @@ import { knownError, Refusal, type KnownError } from '../dashboard/error-status.
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
-import { ErrorGroups } from './error-groups.js';
+import { DeadJobGroups } from './error-groups.js';
 import { LiveStats } from './live-stats.js';
 import { READS } from './reads.js';
 import { Redactor } from '../dashboard/redactor.js';
+import { SharedErrors } from './shared-errors.js';
 import { SharedHistory } from './shared-history.js';
 import { SharedRead } from './shared-read.js';
 import { checkOrigin } from './request-origin.js';
@@ -44,7 +45,8 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       ...{ ...parts, redactor },
       throughput: new Throughput(admin, systemClock),
       problems: new SharedRead(() => admin.problems(), this.options.refresh, systemClock),
-      errors: new ErrorGroups(admin, redactor, systemClock),
+      errors: new SharedErrors(admin, redactor, systemClock),
+      deadJobs: new DeadJobGroups(admin, redactor, systemClock),
       history: new SharedHistory(admin, systemClock),
     };
     this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, this.#logger);
@@ -75,9 +77,9 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       if (!isWriteVerb(verb)) throw unknown(verb);
       if (this.options.readOnly) throw new Refusal('The board is read-only.', 403, 'FORBIDDEN');
       const answer = await this.#call(WRITES[verb], request, request['body']);
-      // The page that has sent it reads the problems and errors next.
+      // The page that has sent it reads the problems and dead jobs next.
       this.#parts.problems.clear();
-      this.#parts.errors.clear();
+      this.#parts.deadJobs.clear();
       return answer;
     });
   }

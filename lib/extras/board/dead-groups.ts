@@ -1,11 +1,11 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { JobRecord } from '../../job/job.js';
+import { errorKey } from '../../job/stored-error.js';
 import { shownError } from '../dashboard/shown-error.js';
 import type { Redactor } from '../dashboard/redactor.js';
 
 const MAX_EXAMINED = 500;
 const PAGE = 100;
-const MINUTES = 60;
 
 export interface DeadGroup {
   /** The code of the error, or its name: the value of the filter `error`. Empty: the job has no error. */
@@ -17,8 +17,6 @@ export interface DeadGroup {
   newestId: number;
   newestAt: Date | null;
   oldestAt: Date | null;
-  /** The jobs that died in each of the last 60 minutes, oldest first. */
-  course: number[];
 }
 
 export interface DeadGroups {
@@ -34,14 +32,13 @@ export async function groupDeadJobs(
   admin: Pick<QueueAdmin, 'find'>,
   redactor: Redactor,
   queue: string,
-  now: Date,
 ): Promise<DeadGroups> {
   const groups = new Map<string, DeadGroup>();
   let examined = 0;
   let after: string | undefined;
   do {
     const { jobs, next } = await admin.find({ queue, state: 'dead' }, { order: 'newest', limit: PAGE, after });
-    for (const job of jobs) addTo(groups, job, redactor, now);
+    for (const job of jobs) addTo(groups, job, redactor);
     examined += jobs.length;
     after = next;
   } while (after !== undefined && examined < MAX_EXAMINED);
@@ -49,20 +46,17 @@ export async function groupDeadJobs(
   return { queue, groups: sorted, examined, hasMore: after !== undefined };
 }
 
-function addTo(groups: Map<string, DeadGroup>, job: JobRecord, redactor: Redactor, now: Date): void {
-  const error = job.error?.code ?? job.error?.name ?? '';
+function addTo(groups: Map<string, DeadGroup>, job: JobRecord, redactor: Redactor): void {
+  const error = errorKey(job.error);
   let group = groups.get(error);
   if (!group) groups.set(error, (group = newGroup(error, job, redactor)));
   group.count += 1;
   group.oldestAt = job.finishedAt;
   if (!group.names.includes(job.name) && group.names.length < 10) group.names.push(job.name);
-  const minutesAgo = Math.floor((now.getTime() - (job.finishedAt?.getTime() ?? 0)) / 60_000);
-  if (minutesAgo >= 0 && minutesAgo < MINUTES) group.course[MINUTES - 1 - minutesAgo]! += 1;
 }
 
 function newGroup(error: string, job: JobRecord, redactor: Redactor): DeadGroup {
   const message = job.error ? shownError(job.error, job, redactor, 300).message : '';
   const at = job.finishedAt;
-  const course = Array.from({ length: MINUTES }, () => 0);
-  return { error, count: 0, message, names: [], newestId: job.id, newestAt: at, oldestAt: at, course };
+  return { error, count: 0, message, names: [], newestId: job.id, newestAt: at, oldestAt: at };
 }

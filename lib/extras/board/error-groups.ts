@@ -6,10 +6,19 @@ import { SharedRead } from './shared-read.js';
 
 const MAX_AGE_MS = 15_000;
 const MAX_QUEUES = 50;
+const REREAD_MS = 60_000;
 
-/** The dead jobs of all queues by their errors, read for all viewers of this process together. */
-export class ErrorGroups {
+interface KnownGroups {
+  readonly groups: DeadGroups;
+  /** The number of dead jobs in the statistics at that time. */
+  readonly dead: number;
+  readonly atMs: number;
+}
+
+/** The dead jobs of all queues by their errors, read for all viewers of this process together, while one shows them. */
+export class DeadJobGroups {
   readonly #read: SharedRead<DeadGroups[]>;
+  #known = new Map<string, KnownGroups>();
 
   constructor(
     private readonly admin: Pick<QueueAdmin, 'find' | 'stats'>,
@@ -24,24 +33,35 @@ export class ErrorGroups {
     const all = await this.#read.read();
     const isReadable = await Promise.all(all.map(({ queue }) => mayRead(queue)));
     const readable = all.filter((_, index) => isReadable[index]);
-    const errors = readable.flatMap(({ queue, hasMore, groups }) =>
-      groups.map((group) => ({ queue, hasMore, ...group })),
+    const groups = readable.flatMap(({ queue, hasMore, groups: own }) =>
+      own.map((group) => ({ queue, hasMore, ...group })),
     );
-    return { errors: errors.sort((a, b) => b.count - a.count) };
+    return { groups: groups.sort((a, b) => b.count - a.count) };
   }
 
   /** The next call reads anew. */
   clear(): void {
     this.#read.clear();
+    this.#known.clear();
   }
 
-  /** The 50 queues with the most dead jobs. */
+  /** The 50 queues with the most dead jobs. A queue whose number of dead jobs stays is read once a minute. */
   async #readAll(): Promise<DeadGroups[]> {
     const withDead = (await this.admin.stats()).filter(({ dead }) => dead.value > 0);
     const some = withDead.sort((a, b) => b.dead.value - a.dead.value).slice(0, MAX_QUEUES);
-    const all: DeadGroups[] = [];
+    const known = new Map<string, KnownGroups>();
     // One after the other, because the connections belong to the application.
-    for (const { queue } of some) all.push(await groupDeadJobs(this.admin, this.redactor, queue, this.clock.now()));
-    return all;
+    for (const { queue, dead } of some) {
+      const last = this.#known.get(queue);
+      const isCurrent = last?.dead === dead.value && this.clock.monotonic() - last.atMs < REREAD_MS;
+      known.set(queue, isCurrent ? last : await this.#readOne(queue, dead.value));
+    }
+    this.#known = known;
+    return [...known.values()].map(({ groups }) => groups);
+  }
+
+  async #readOne(queue: string, dead: number): Promise<KnownGroups> {
+    const atMs = this.clock.monotonic();
+    return { groups: await groupDeadJobs(this.admin, this.redactor, queue), dead, atMs };
   }
 }

@@ -1,4 +1,3 @@
-import { systemClock } from '../../common/clock.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
 import type { BoardAction, BoardCall } from './board-call.js';
@@ -24,10 +23,11 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   logs: readLogs,
   steps: readSteps,
   explain: explainJob,
-  errors: async ({ errors, access }) => errors.read((queue) => access.allows('read', queue)),
+  errors: readErrors,
+  'dead-groups': async ({ deadJobs, access }) => deadJobs.read((queue) => access.allows('read', queue)),
   groups: readGroups,
   audit: readAudit,
-  dead: async (call) => groupDeadJobs(call.admin, call.redactor, await queueFor(call, 'read'), systemClock.now()),
+  dead: async (call) => groupDeadJobs(call.admin, call.redactor, await queueFor(call, 'read')),
   people: readPeople,
   schedules: readSchedules,
   preview: previewSchedule,
@@ -55,6 +55,13 @@ async function readProblems({ problems, access }: BoardCall) {
   const all = await problems.read();
   const isShown = await Promise.all(all.map(({ queue }) => access.allows('read', queue ?? undefined)));
   return { problems: all.filter((_, index) => isShown[index]) };
+}
+
+/** The errors of the last hour of all queues that the viewer may read, or those of one queue within 30 days. */
+async function readErrors(call: BoardCall) {
+  const { errors, access, input } = call;
+  if (!input.has('queue')) return { errors: await errors.lastHour((queue) => access.allows('read', queue)) };
+  return { errors: await errors.ofQueue(await queueFor(call, 'read')) };
 }
 
 /** The attempts of one queue, or of all queues that the viewer may read. */

@@ -1,3 +1,4 @@
+import type { MetricsPoint } from '../../admin/read-history.js';
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 
@@ -17,7 +18,7 @@ export class Throughput {
   #read: { readonly atMs: number; readonly result: Promise<QueueThroughput[]> } | undefined;
 
   constructor(
-    private readonly admin: Pick<QueueAdmin, 'queues' | 'history'>,
+    private readonly admin: Pick<QueueAdmin, 'queues' | 'histories'>,
     private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
   ) {}
 
@@ -34,15 +35,12 @@ export class Throughput {
   }
 
   async #readAll(): Promise<QueueThroughput[]> {
-    const queues = (await this.admin.queues()).slice(0, MAX_QUEUES);
-    const all: QueueThroughput[] = [];
-    // One after the other, because the connections belong to the application.
-    for (const { queue } of queues) all.push(await this.#readOne(queue));
-    return all;
+    const queues = (await this.admin.queues()).slice(0, MAX_QUEUES).map(({ queue }) => queue);
+    const histories = await this.admin.histories(queues, { step: 'minute' });
+    return queues.map((queue) => this.#toThroughput(queue, histories.get(queue)!));
   }
 
-  async #readOne(queue: string): Promise<QueueThroughput> {
-    const points = await this.admin.history(queue, { step: 'minute' });
+  #toThroughput(queue: string, points: readonly MetricsPoint[]): QueueThroughput {
     const lastMinute = Math.floor(this.clock.now().getTime() / 60_000);
     const completed = Array.from({ length: MINUTES }, () => 0);
     const failed = Array.from({ length: MINUTES }, () => 0);

@@ -18,6 +18,10 @@ import {
 } from 'nestjs-sql-queue';
 import { SqlQueueBoardModule, type BoardOptions, type BoardStaticOptions } from 'nestjs-sql-queue/board';
 import { onTestFinished } from 'vitest';
+import { getEngineToken } from '../../../lib/nest/tokens.js';
+import type { OpenStore } from '../../../lib/store/open-store.js';
+import type { ErrorsRow } from '../../../lib/store/features/metrics/metrics-store.js';
+import { errorsRow } from '../../support/metrics.js';
 
 export interface BoardApp {
   readonly app: INestApplication;
@@ -30,6 +34,8 @@ export interface BoardApp {
   readonly schedules: QueueSchedules;
   /** The errors in the log of the application. */
   readonly errors: string[];
+  /** Counts failed attempts, as a worker does every ten seconds. Their time is this minute, or so many minutes ago. */
+  countErrors(...rows: (Partial<ErrorsRow> & { minutesAgo?: number })[]): Promise<void>;
   read(path: string, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
   write(verb: string, body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
   close(): Promise<void>;
@@ -98,6 +104,15 @@ export async function startBoard({
     producer: get(QueueProducer),
     runner: get(SqlQueueRunner),
     schedules: get(QueueSchedules),
+    countErrors: async (...rows) => {
+      const { metrics } = app.get<{ stores: OpenStore }>(getEngineToken(), { strict: false }).stores;
+      const at = await metrics.readTime();
+      const startOf = (minutesAgo = 0) => at - (at % 60_000) - minutesAgo * 60_000;
+      await metrics.save(
+        [],
+        rows.map(({ minutesAgo, ...row }) => errorsRow({ startsAtMs: startOf(minutesAgo), ...row })),
+      );
+    },
     read: (path, headers = {}) => request(`${url}/api/${path}`, { headers }),
     write: (verb, body, headers = {}) =>
       request(`${url}/api/${verb}`, {

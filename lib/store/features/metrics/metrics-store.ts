@@ -96,8 +96,8 @@ export interface MetricsStore {
   readTime(): Promise<number>;
   /** Adds the rows, or replaces those of the same process and minute. Without errors it writes none. */
   save(rows: readonly MetricsRow[], errors?: readonly ErrorsRow[]): Promise<void>;
-  /** The rows of all steps that overlap the range. */
-  read(queue: string, range: MetricsRange): Promise<MetricsRow[]>;
+  /** The rows of the queues, of all steps that overlap the range. One statement, so the caller bounds the queues. */
+  read(queues: readonly string[], range: MetricsRange): Promise<MetricsRow[]>;
   /** The errors with the most failed attempts first. */
   readErrors(search: ErrorsSearch): Promise<CountedError[]>;
   /**

@@ -20,7 +20,7 @@ const READ = Object.values(METRICS_STEPS)
     (rowStep) => `
   SELECT ${METRICS_COLUMNS}
   FROM {metrics} {by primary}
-  WHERE queue = :queue AND step_ms = ${rowStep}
+  WHERE queue IN (:queues) AND step_ms = ${rowStep}
     AND starts_at < COALESCE(:toMs, :now)
     AND starts_at >= COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
                      - COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
@@ -33,7 +33,7 @@ export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
     readTime: () => database.runIdempotent(readTime),
     save: (rows, errors = []) => database.runIdempotent(() => saveAll(rows, errors)),
     readErrors: (search) => database.runIdempotent(() => readCountedErrors(search)),
-    read: (queue, range) => database.runIdempotent(() => readMetrics(queue, range)),
+    read: (queues, range) => database.runIdempotent(() => readMetrics(queues, range)),
 
     async fold(limit) {
       let folded = 0;
@@ -51,7 +51,8 @@ function* saveAll(rows: readonly MetricsRow[], errors: readonly ErrorsRow[]): Wo
   if (errors.length > 0) yield* writeErrors(errors);
 }
 
-function* readMetrics(queue: string, range: MetricsRange): Work<MetricsRow[]> {
-  const rows = yield* query<StoredMetrics>(READ, { queue, ...range });
+function* readMetrics(queues: readonly string[], range: MetricsRange): Work<MetricsRow[]> {
+  if (queues.length === 0) return [];
+  const rows = yield* query<StoredMetrics>(READ, { queues, ...range });
   return rows.map(toMetricsRow);
 }

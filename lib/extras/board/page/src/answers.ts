@@ -14,6 +14,7 @@ import type { DeadGroup } from '../../dead-groups.js';
 import type { assignedRow, jobDetails, jobRow } from '../../job-views.js';
 import type { readLogs, readSteps } from '../../read-job.js';
 import type { readSchedules } from '../../read-schedules.js';
+import type { ShownErrors } from '../../shared-errors.js';
 import type { Throughput } from '../../throughput.js';
 
 /** A value of the server after its way as JSON. */
@@ -46,8 +47,10 @@ export type Group = Wire<GroupRecord>;
 export type Schedule = Wire<Awaited<ReturnType<typeof readSchedules>>>['schedules'][number];
 export type Subscription = Wire<SubscriptionRecord>;
 export type AuditEntry = Wire<AuditRecord>;
+/** The failed attempts of a queue with one error. */
+export type ErrorCount = Wire<ShownErrors>;
 /** The jobs of a queue that died of one error. `hasMore`: the queue has more dead jobs than those that were examined. */
-export type ErrorGroup = Wire<DeadGroup> & { queue: string; hasMore: boolean };
+export type DeadJobs = Wire<DeadGroup> & { queue: string; hasMore: boolean };
 
 export interface Rights {
   readonly verbs: readonly Verb[];

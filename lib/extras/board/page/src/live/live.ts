@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import { read } from '../api.js';
-import type { ErrorGroup, Line, Problem, Queue, Worker } from '../answers.js';
+import type { ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
 import { connect, type Connection } from './connection.js';
 
 // The problems change with the statistics; the others read more rows.
@@ -14,7 +14,8 @@ export const queues = signal<Queue[]>([]);
 export const problems = signal<Problem[] | undefined>(undefined);
 export const lines = signal<ReadonlyMap<string, Line>>(new Map());
 export const workers = signal<Worker[] | undefined>(undefined);
-export const errors = signal<ErrorGroup[] | undefined>(undefined);
+/** Those of the last hour. */
+export const errors = signal<ErrorCount[] | undefined>(undefined);
 export const connection = signal<Connection>('connecting');
 /** When the statistics arrived that the page shows; 0: none have. */
 export const updatedAt = signal(0);
@@ -92,7 +93,7 @@ async function readShared(): Promise<void> {
         (answer) => (lines.value = new Map(answer.queues.map((one) => [one.queue, one]))),
       ),
       read<{ workers: Worker[] }>('workers').then((answer) => (workers.value = answer.workers)),
-      read<{ errors: ErrorGroup[] }>('errors').then((answer) => (errors.value = answer.errors)),
+      read<{ errors: ErrorCount[] }>('errors').then((answer) => (errors.value = answer.errors)),
     );
   }
   // The connection shows an outage. A viewer without the right to a list sees the rest of the page.

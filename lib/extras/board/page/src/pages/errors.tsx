@@ -1,7 +1,9 @@
-import type { ErrorGroup } from '../answers.js';
+import type { DeadJobs } from '../answers.js';
+import { read } from '../api.js';
 import { Sparkline } from '../charts/sparkline.js';
-import { number, sum } from '../format.js';
+import { number, plural, sum } from '../format.js';
 import { errors } from '../live/live.js';
+import { useRead } from '../live/use-read.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
@@ -12,28 +14,36 @@ import { useRows } from '../parts/rows.js';
 import { actionsColumn, Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
+import { errorRows, keyOf, type ErrorRow } from './errors/error-rows.js';
 
-const COLUMNS: readonly Column<ErrorGroup>[] = [
-  { title: 'Error', class: 'error-cell', isUnlabelled: true, cell: (group) => <ErrorOf group={group} /> },
+const DEAD_MS = 15_000;
+
+const COLUMNS: readonly Column<ErrorRow>[] = [
+  { title: 'Error', class: 'error-cell', isUnlabelled: true, cell: (row) => <ErrorOf row={row} /> },
   { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
   {
     title: 'Last hour',
     class: 'spark-cell',
-    cell: ({ course }) => (
-      <Sparkline failed={course} height={34} label={`${number(sum(course))} died in the last hour`} />
+    cell: ({ lastHour }) => (
+      <Sparkline failed={lastHour} height={34} label={`${number(sum(lastHour))} attempts failed in the last hour`} />
     ),
   },
-  { title: 'Dead', isNumber: true, cell: (group) => <DeadCount group={group} /> },
-  { title: 'Oldest', isNumber: true, cell: ({ oldestAt }) => <When at={oldestAt} /> },
-  { title: 'Newest', isNumber: true, cell: ({ newestAt }) => <When at={newestAt} /> },
-  actionsColumn((group) => <GroupButtons group={group} />),
+  { title: 'Failed', isNumber: true, cell: ({ failed }) => (failed > 0 ? number(failed) : '–') },
+  { title: 'Dead', isNumber: true, cell: (row) => <DeadCount row={row} /> },
+  { title: 'First', isNumber: true, cell: ({ firstAt }) => <When at={firstAt} /> },
+  { title: 'Last', isNumber: true, cell: ({ lastAt }) => <When at={lastAt} /> },
+  actionsColumn((row) => <GroupButtons row={row} />),
 ];
 
-/** The dead jobs of all queues by their errors: what broke, since when, and the way to repair it. */
+/** The errors of all queues: what breaks, since when, and the way to repair it. */
 export function ErrorsPage({ params }: PageProps) {
   const { queue } = params;
-  const rows = errors.value?.filter((one) => !queue || one.queue === queue);
-  const at = useRows({ count: rows?.length ?? 0, onOpen: (index) => go('job', { id: rows![index]!.newestId }) });
+  const { data, error: problem } = useRead('dead-groups', () => read<{ groups: DeadJobs[] }>('dead-groups'), DEAD_MS);
+  const isShown = (one: { queue: string }) => !queue || one.queue === queue;
+  const groups = data?.groups.filter(isShown);
+  const counts = errors.value?.filter(isShown);
+  const rows = counts && (groups || problem) ? errorRows(counts, groups ?? []) : undefined;
+  const at = useRows({ count: rows?.length ?? 0, onOpen: (index) => go('job', { id: rows![index]!.jobId }) });
   return (
     <>
       <PageHead
@@ -66,21 +76,20 @@ export function ErrorsPage({ params }: PageProps) {
           <Skeleton rows={8} />
         ) : rows.length === 0 ? (
           <Empty title="No errors">
-            {queue ? 'The queue has no dead jobs.' : 'No queue has dead jobs.'} Failed attempts are in the charts of
-            their queues.
+            Nothing has failed in the last hour{queue && ' in this queue'}, and no dead job is left.
           </Empty>
         ) : (
           <>
             <Table
               class="errors-grid"
-              caption="Dead jobs by error, most jobs first"
+              caption="Errors, most failed attempts first"
               rows={rows}
-              keyOf={({ queue: of, error }) => `${of} ${error}`}
+              keyOf={keyOf}
               columns={COLUMNS}
               at={at}
             />
             <footer class="pager">
-              <span class="soft">{boundOf(rows)}</span>
+              <span class="soft">{boundOf(rows, problem)}</span>
             </footer>
           </>
         )}
@@ -89,40 +98,43 @@ export function ErrorsPage({ params }: PageProps) {
   );
 }
 
-function boundOf(rows: readonly ErrorGroup[]): string {
-  const total = number(sum(rows.map(({ count }) => count)));
-  return rows.some(({ hasMore }) => hasMore)
-    ? `These are the newest 500 dead jobs of each queue, ${total} in all. Numbers with + are lower bounds.`
-    : `These are all ${total} dead jobs.`;
+function boundOf(rows: readonly ErrorRow[], problem: string | undefined): string {
+  const failed = `${plural(sum(rows.map((row) => row.failed)), 'attempt')} failed in the last hour.`;
+  if (problem !== undefined) return `${failed} The dead jobs are not known: ${problem}`;
+  const total = number(sum(rows.map(({ dead }) => dead)));
+  return rows.some(({ hasMoreDead }) => hasMoreDead)
+    ? `${failed} The dead jobs are the newest 500 of each queue, ${total} in all. Numbers with + are lower bounds.`
+    : `${failed} These are all ${total} dead jobs.`;
 }
 
-function ErrorOf({ group: { error, message, names, newestId } }: { group: ErrorGroup }) {
+function ErrorOf({ row: { error, message, names, jobId } }: { row: ErrorRow }) {
   return (
     <>
-      <b class="mono">{error || 'without an error'}</b>
+      <b class="mono">{error === null ? 'other errors' : error || 'without an error'}</b>
       <span class="error-text" title={message}>
         {message}
       </span>
       <span class="soft">
-        {names.join(', ')}, newest <JobLink id={newestId} />
+        {names.length > 0 && `${names.join(', ')}, `}newest <JobLink id={jobId} />
       </span>
     </>
   );
 }
 
-function DeadCount({ group: { queue, error, count, hasMore } }: { group: ErrorGroup }) {
-  const text = `${number(count)}${hasMore ? '+' : ''}`;
+function DeadCount({ row: { queue, error, dead, hasMoreDead } }: { row: ErrorRow }) {
+  if (dead === 0 && !hasMoreDead) return '–';
+  const text = `${number(dead)}${hasMoreDead ? '+' : ''}`;
   return (
-    <a class="bad" href={href('jobs', { queue, state: 'dead', error })}>
+    <a class="bad" href={href('jobs', { queue, state: 'dead', ...(error && { error }) })}>
       {text}
     </a>
   );
 }
 
 /** A filter cannot name jobs without an error. */
-function GroupButtons({ group: { queue, error } }: { group: ErrorGroup }) {
+function GroupButtons({ row: { queue, error, dead, hasMoreDead } }: { row: ErrorRow }) {
   const { verbs } = rightsFor(queue);
-  if (!error) return null;
+  if (!error || (dead === 0 && !hasMoreDead)) return null;
   const selection = () => ({ filter: { queue, state: 'dead', error } });
   return (
     <>

@@ -1,17 +1,19 @@
-import type { Job } from '../../answers.js';
+import type { ErrorCount, Job } from '../../answers.js';
+import { read } from '../../api.js';
 import { errorName, number } from '../../format.js';
-import { errors } from '../../live/live.js';
 import { href } from '../../live/route.js';
+import { useRead } from '../../live/use-read.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icons.js';
 import { When } from '../../parts/when.js';
+
+const ALIKE_MS = 30_000;
 
 /** The last error, and how many other jobs died of it. */
 export function ErrorBox({ job }: { job: Job }) {
   const { error, queue, state } = job;
   if (!error) return null;
   const name = errorName(error);
-  const alike = state === 'dead' ? errors.value?.find((one) => one.queue === queue && one.error === name) : undefined;
   return (
     <section class={`error-box ${state === 'dead' ? '' : 'past'}`} aria-label="Error">
       <Icon name="dead" size={20} />
@@ -19,19 +21,24 @@ export function ErrorBox({ job }: { job: Job }) {
         <p class="error-title">
           <b class="mono">{name}</b> {error.message}
         </p>
-        {alike && alike.count > 1 && (
-          <p class="error-similar">
-            <a href={href('jobs', { queue, state: 'dead', error: name })}>
-              {number(alike.count)}
-              {alike.hasMore && '+'} jobs died of the same error
-            </a>{' '}
-            <span class="soft">
-              since <When at={alike.oldestAt} withClock />
-            </span>
-          </p>
-        )}
+        {state === 'dead' && <Alike queue={queue} name={name} />}
       </div>
       <Copy text={`${error.name}: ${error.message}\n${error.stack ?? ''}`} label="Copy the error" />
     </section>
+  );
+}
+
+/** Counted, so some of these jobs may have been retried or removed since. */
+function Alike({ queue, name }: { queue: string; name: string }) {
+  const { data } = useRead(`errors ${queue}`, () => read<{ errors: ErrorCount[] }>('errors', { queue }), ALIKE_MS);
+  const alike = data?.errors.find(({ error }) => error === name);
+  if (!alike || alike.dead < 2) return null;
+  return (
+    <p class="error-similar">
+      <a href={href('jobs', { queue, state: 'dead', error: name })}>{number(alike.dead)} jobs died of the same error</a>{' '}
+      <span class="soft">
+        in 30 days, first seen <When at={alike.firstAt} withClock />
+      </span>
+    </p>
   );
 }

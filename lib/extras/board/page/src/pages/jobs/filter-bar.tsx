@@ -128,6 +128,6 @@ function suggestionsFor(text: string, given: readonly FilterField[]): Suggestion
 
 function valuesOf(field: FilterField): string[] {
   if (field === 'queue') return queues.value.map(({ queue }) => queue);
-  if (field === 'error') return [...new Set((errors.value ?? []).map(({ error }) => error).filter(Boolean))];
+  if (field === 'error') return [...new Set((errors.value ?? []).flatMap(({ error }) => error ?? []))];
   return [];
 }

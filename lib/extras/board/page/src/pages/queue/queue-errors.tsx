@@ -7,35 +7,28 @@ import { When } from '../../parts/when.js';
 
 const MAX_SHOWN = 4;
 
-/** The errors of which most jobs of the queue died. */
+/** The errors by which most attempts of the queue have failed in the last hour. */
 export function QueueErrors({ queue }: { queue: string }) {
   const own = errors.value?.filter((one) => one.queue === queue);
   return (
-    <Card
-      isFlush
-      title="Errors of dead jobs"
-      aside={own && own.length > 0 && <a href={href('errors', { queue })}>All</a>}
-    >
+    <Card isFlush title="Errors of the last hour" aside={<a href={href('errors', { queue })}>All</a>}>
       {own === undefined ? (
         <Skeleton rows={3} />
       ) : own.length === 0 ? (
-        <Empty title="No dead jobs" />
+        <Empty title="No attempt has failed" />
       ) : (
         <ul class="error-list">
-          {own.slice(0, MAX_SHOWN).map(({ error, message, count, hasMore, course, newestAt }) => (
+          {own.slice(0, MAX_SHOWN).map(({ error, message, failed, dead, lastHour, lastAt }) => (
             <li key={error}>
-              <a href={href('jobs', { queue, state: 'dead', error })}>
+              <a href={href('errors', { queue })}>
                 <span class="error-top">
-                  <b class="mono">{error || 'without an error'}</b>
-                  <Sparkline failed={course} width={92} height={20} label="Deaths in the last hour" />
+                  <b class="mono">{error ?? 'other errors'}</b>
+                  <Sparkline failed={lastHour} width={92} height={20} label="Failed attempts of the last hour" />
                 </span>
                 <span class="error-text">{message}</span>
                 <span class="soft">
-                  <span class="bad">
-                    {number(count)}
-                    {hasMore && '+'} dead
-                  </span>
-                  , last <When at={newestAt} />
+                  {number(failed)} failed{dead > 0 && ', '}
+                  {dead > 0 && <span class="bad">{number(dead)} dead</span>}, last <When at={lastAt} />
                 </span>
               </a>
             </li>
