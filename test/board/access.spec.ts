@@ -150,6 +150,9 @@ async function fillPages({ producer, runner, consumer, schedules, admin }: Board
   await runner.whenIdle();
   await stop();
   await runner.handle('alive', {}, () => ({ done: true }));
+  await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: `order:${'7'.repeat(100)}` }));
+  await producer.enqueue('order.pay', 1);
+  await runner.whenIdle();
   const { id: assigned } = await producer.enqueue('review', 1);
   await consumer.assign(assigned, 'ann');
   await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *', tz: 'Europe/Berlin' });
@@ -170,7 +173,18 @@ async function fillPages({ producer, runner, consumer, schedules, admin }: Board
       'errors',
       'errors?queue=email',
     ],
-    ...['people', 'people?owner=ann', 'schedules', 'flow', `flow?id=${flow.id}`, 'workers', 'topics', 'audit'],
+    ...[
+      'people',
+      'people?owner=ann',
+      'schedules',
+      'flow',
+      `flow?id=${flow.id}`,
+      'flow?state=stuck',
+      'waits',
+      'workers',
+      'topics',
+      'audit',
+    ],
   ];
 }
 

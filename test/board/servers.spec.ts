@@ -41,7 +41,15 @@ describeServers('the requests of the board', (server) => {
         'groups?queue=sync',
       ],
       ...['dead?queue=email', 'people?owner=ann', 'people?queue=review', 'people?queue=review&stage=a', 'schedules'],
-      ...['preview?name=daily', `flow?id=${flow.id}`, 'workers', 'subscriptions', 'audit'],
+      ...[
+        'preview?name=daily',
+        `flow?id=${flow.id}`,
+        'flows?state=running&queue=ship',
+        'waits?name=go&key=1&queue=email',
+        'workers',
+        'subscriptions',
+        'audit',
+      ],
     ];
     const writes: [string, object][] = [
       ...(['pause', 'resume'] as const).map((verb): [string, object] => [verb, { queue: 'email' }]),
