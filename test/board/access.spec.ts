@@ -154,6 +154,9 @@ async function fillPages({ producer, runner, consumer, schedules, admin, countEr
     { queue: 'report.build.for.all.tenants', error: '', failed: 3, minutesAgo: 50 },
   );
   await runner.handle('alive', {}, () => ({ done: true }));
+  await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: `order:${'7'.repeat(100)}` }));
+  await producer.enqueue('order.pay', 1);
+  await runner.whenIdle();
   const { id: assigned } = await producer.enqueue('review', 1);
   await consumer.assign(assigned, 'ann');
   await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *', tz: 'Europe/Berlin' });
@@ -174,7 +177,18 @@ async function fillPages({ producer, runner, consumer, schedules, admin, countEr
       'errors',
       'errors?queue=email',
     ],
-    ...['people', 'people?owner=ann', 'schedules', 'flow', `flow?id=${flow.id}`, 'workers', 'topics', 'audit'],
+    ...[
+      'people',
+      'people?owner=ann',
+      'schedules',
+      'flow',
+      `flow?id=${flow.id}`,
+      'flow?state=stuck',
+      'waits',
+      'workers',
+      'topics',
+      'audit',
+    ],
   ];
 }
 

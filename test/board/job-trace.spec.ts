@@ -18,9 +18,9 @@ describe('the page of a job', () => {
     await page.getByText('It waits for the signal "approval" with the key "order:1"').waitFor();
     await page.getByText('id: "ch_1"').waitFor();
     const text = await page.locator('main').innerText();
-    await window.button('Send the signal approval').first().click();
+    await window.button('Send signal approval').first().click();
     await page.getByLabel('Data as JSON').fill('{"by":"ann"}');
-    await window.confirm('Send signal …');
+    await window.confirm('Send signal');
     await window.announced('The signal approval has woken 1 job.');
     await page.locator('.pill').getByText('completed').waitFor();
     await page.getByText('approvedBy: "ann"').waitFor();

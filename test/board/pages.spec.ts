@@ -368,6 +368,80 @@ describe('the pages of the board', () => {
     ]);
   });
 
+  it('retry the dead job that is open by the key r, and not while a field has the focus', async () => {
+    const { board, admin, dead } = await start();
+    await dead('email', 1, 'E550');
+    const { jobs } = await admin.find({ queue: 'email', state: 'dead' });
+    const window = await board(`job?id=${jobs[0]!.id}`);
+    const { keyboard } = window.page;
+
+    await keyboard.press('Control+k');
+    await keyboard.press('r');
+    const typed = await window.page.evaluate<string>('document.activeElement.value');
+    await keyboard.press('Escape');
+    const before = (await admin.get(jobs[0]!.id))!.state;
+    await window.page.getByRole('heading', { level: 1 }).focus();
+    await keyboard.press('r');
+    await window.announced(`Job ${jobs[0]!.id} waits again.`);
+
+    expect([typed, before]).toEqual(['r', 'dead']);
+    expect((await admin.get(jobs[0]!.id))!.state).not.toBe('dead');
+  });
+
+  it('list flows by their state, and open one by the keyboard', async () => {
+    const { board, producer, dead } = await start();
+    const stuck = await producer.flow((flow) => {
+      flow.add('ship', 1, { after: flow.add('order', { failing: true }), onFailure: 'wait' });
+    });
+    await dead('order', 0, 'E402');
+    const running = await producer.flow((flow) => flow.add('pick', 1, { after: flow.addMany('pack', [1, 2]) }));
+    const window = await board('flow');
+
+    const rows = await window.page.getByRole('row').allInnerTexts();
+    await window.button('Stuck').click();
+    await window.row(`${running.id}`).filter({ hasText: 'running' }).waitFor({ state: 'detached' });
+    const hash = await window.page.evaluate<string>('location.hash');
+    await window.page.getByRole('heading', { name: 'Flows' }).focus();
+    await window.page.keyboard.press('j');
+    await window.page.keyboard.press('Enter');
+    await window.page.getByRole('heading', { name: `Flow ${stuck.id}` }).waitFor();
+    await window.go(`job?id=${stuck.jobs[0]!.id}`);
+    await window.page
+      .getByRole('definition')
+      .getByRole('link', { name: `${stuck.id}`, exact: true })
+      .click();
+    await window.page.getByRole('heading', { name: `Flow ${stuck.id}` }).waitFor();
+
+    expect(rows.slice(1).map((row) => row.replaceAll(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(new RegExp(`^${running.id} running .*2 waiting ?1 blocked ?of 3 jobs`)),
+      expect.stringMatching(new RegExp(`^${stuck.id} stuck .*1 blocked ?1 dead ?of 2 jobs`)),
+    ]);
+    expect(hash).toBe('#/flow?state=stuck');
+  });
+
+  it('list the jobs that wait for a signal, and send it with an entry in the audit', async () => {
+    const { board, admin, producer, runner } = await start({ board: { user: () => 'ann' } });
+    await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: `order:${job.payload as number}` }));
+    await producer.enqueueMany('order.pay', [{ payload: 7 }, { payload: 8 }]);
+    await runner.whenIdle();
+    const window = await board('waits');
+
+    await window.row('order:8').waitFor();
+    await window.page.getByLabel('Key').fill('order:7');
+    await window.button('Show').click();
+    await window.row('order:8').waitFor({ state: 'detached' });
+    const cells = await window.row('order:7').getByRole('cell').allInnerTexts();
+    await window.row('order:7').getByRole('button', { name: 'Send signal approval' }).click();
+    await window.confirm('Send signal');
+    await window.announced('The signal approval has woken 1 job.');
+    await window.page.getByText('No job waits for such a signal').waitFor();
+
+    expect(cells.slice(0, 2)).toEqual(['approval', 'order:7']);
+    expect((await admin.audit()).entries).toMatchObject([
+      { verb: 'signal', by: 'ann', queue: 'order.pay', which: { name: 'approval', key: 'order:7' } },
+    ]);
+  });
+
   it('show workers and topics', async () => {
     const { board, admin, runner } = await start();
     await runner.handle('email', {}, () => undefined);

@@ -142,7 +142,7 @@ describe('the security of the board', () => {
 
   it('names no queue that may not be read in lists of workers, in the audit and in refusals', async () => {
     const { read, write, producer, runner, admin, schedules } = await startBoard({
-      board: { can: (_request, verb, queue) => verb === 'read' && queue !== 'closed' },
+      board: { can: (_request, verb, queue) => verb === 'read' && !queue?.startsWith('closed') },
     });
     await runner.handle('open', {}, () => Promise.reject(new Error('no')));
     await producer.enqueue('open', 1);
@@ -153,6 +153,10 @@ describe('the security of the board', () => {
     await schedules.upsert('daily', { queue: 'closed', cron: '0 3 * * *' });
     await admin.retry({ queue: 'open', state: 'dead' }, { to: 'closed' });
     const { id } = flow.jobs[0]!;
+    const shown = await producer.flow((one) => one.add('open', 1, { delay: '1h' }));
+    await runner.handle('closed.pay', {}, (job) => job.waitFor('approval', { key: 'closed' }));
+    await producer.enqueue('closed.pay', 1);
+    await runner.whenIdle();
 
     const workers = await read('workers');
     const audit = await read('audit');
@@ -170,7 +174,10 @@ describe('the security of the board', () => {
     expect(workers.body.workers).toMatchObject([{ id: both, queues: ['open'] }]);
     expect(audit.body.entries).toMatchObject([{ verb: 'retry', queue: 'open' }]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
-    expect(JSON.stringify([workers, audit, refused])).not.toContain('closed');
+    const lists = [await read('flows'), await read('waits')];
+    expect(lists).toMatchObject([{ body: { flows: [{ id: shown.id }] } }, { body: { waits: [] } }]);
+    expect((await read('waits?queue=closed.pay')).status).toBe(403);
+    expect(JSON.stringify([workers, audit, refused, lists])).not.toContain('closed');
   });
 
   it('lists no worker whose queues may all not be read', async () => {

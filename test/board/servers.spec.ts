@@ -48,6 +48,8 @@ describeServers('the requests of the board', (server) => {
         'preview?name=daily',
         'preview?queue=email&cron=@daily',
         `flow?id=${flow.id}`,
+        'flows?state=running&queue=ship',
+        'waits?name=go&key=1&queue=email',
         'workers',
         'subscriptions',
         'audit',

@@ -4012,6 +4012,58 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
+-- flows.list
+
+  SELECT MAX(CASE WHEN outcome = '' THEN 1 ELSE 0 END) AS is_open,
+         MAX(CASE WHEN outcome = 'dead' THEN 1 ELSE 0 END) AS has_dead,
+         MAX(CASE WHEN state = 'open' AND outcome <> '' THEN 1 ELSE 0 END) AS is_stuck
+  FROM (SELECT state, outcome FROM sql_queue_edges  WHERE job_id IN (?) LIMIT 20000) examined
+;
+
+  SELECT id, created_at
+  FROM sql_queue_flows 
+  WHERE 1 = 1
+  ORDER BY id ASC
+  LIMIT ?
+;
+
+  SELECT id, created_at
+  FROM sql_queue_flows 
+  WHERE 1 = 1
+  ORDER BY id DESC
+  LIMIT ?
+;
+
+  SELECT id, created_at
+  FROM sql_queue_flows 
+  WHERE id < ?
+  ORDER BY id DESC
+  LIMIT ?
+;
+
+  SELECT id, created_at
+  FROM sql_queue_flows 
+  WHERE id > ?
+  ORDER BY id ASC
+  LIMIT ?
+;
+
+  SELECT id, state
+  FROM sql_queue_history 
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
+  FROM sql_queue_jobs 
+  WHERE id IN (?)
+;
+
+  SELECT job_id, needs, queue, name, state, outcome
+  FROM sql_queue_edges 
+  WHERE job_id IN (?)
+  ORDER BY job_id, needs
+  LIMIT ?
+;
+
 -- flows.mustWait
 
   SELECT CASE WHEN EXISTS (SELECT 1 FROM sql_queue_steps WHERE job_id = ? AND name = ?)
@@ -7198,6 +7250,19 @@ SELECT :now AS at
   ON CONFLICT (hash) DO NOTHING
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT MIN(queue) AS first_queue, MAX(queue) AS last_queue
+  FROM (
+    SELECT j.queue
+    FROM sql_queue_steps s  JOIN sql_queue_jobs j  ON j.id = s.job_id
+    WHERE s.signal_hash = ?
+    LIMIT 1000
+  ) waiting
+;
+
   UPDATE sql_queue_signals 
   SET data = ?, sent_at = :now, awaited = 0
   WHERE hash = ?
@@ -7280,6 +7345,23 @@ SELECT :now AS at
   UPDATE sql_queue_steps 
   SET state = 'done', result = ?, signal_hash = NULL
   WHERE job_id = ? AND name = ?
+;
+
+-- steps.waits
+
+  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name
+  FROM sql_queue_steps s  LEFT JOIN sql_queue_jobs j  ON j.id = s.job_id
+  WHERE s.signal_hash = ? AND (s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+  ORDER BY s.job_id, s.name
+  LIMIT ?
+;
+
+  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name
+  FROM sql_queue_steps s  LEFT JOIN sql_queue_jobs j  ON j.id = s.job_id
+  WHERE s.signal_hash >= ?
+    AND (s.signal_hash > ? OR s.job_id > ? OR (s.job_id = ? AND s.name > ?))
+  ORDER BY s.signal_hash, s.job_id, s.name
+  LIMIT ?
 ;
 
 -- steps.wakeMissed

@@ -6,6 +6,7 @@ import {
   getHealthIndicatorToken,
   SqlQueueHealthIndicator,
   SqlQueueTerminusModule,
+  type ProblemsOptions,
   type ReadinessOptions,
 } from 'nestjs-sql-queue/terminus';
 import { join } from 'node:path';
@@ -19,7 +20,8 @@ import { afterTest, FAST_POLL, gate, IN_MEMORY, Log, queueModule, temporaryFolde
 declare const NEST_MAJOR: number;
 
 let readinessOptions: ReadinessOptions;
-beforeEach(() => (readinessOptions = {}));
+let problemsOptions: ProblemsOptions;
+beforeEach(() => (readinessOptions = problemsOptions = {}));
 
 @Controller('health')
 class HealthController {
@@ -32,6 +34,12 @@ class HealthController {
   @HealthCheck()
   ready() {
     return this.health.check([() => this.queue.check('queue', readinessOptions)]);
+  }
+
+  @Get('problems')
+  @HealthCheck()
+  problems() {
+    return this.health.check([() => this.queue.checkProblems('queue', problemsOptions)]);
   }
 
   @Get('live')
@@ -162,6 +170,32 @@ describe('health checks', () => {
     readinessOptions = { maxLag: '1h' };
     expect(await ask('ready')).toMatchObject({ code: 200, status: 'up' });
     opened.give();
+  });
+
+  it('are degraded by queues that are broken by the rules of the problems, and down only by the rules of the option', async () => {
+    const { app, ask } = await serve({ imports: [queueModule()], providers: [Slow] });
+    await app.get(QueueAdmin).pause('paused', { create: true });
+    await app.get(QueueProducer).enqueue('paused', 1);
+    await app.get(QueueProducer).enqueue('unserved', 1);
+    const degraded = NEST_MAJOR === 11 ? { status: 'up', facts: { degraded: true } } : { status: 'degraded' };
+
+    const broken = await ask('problems');
+    problemsOptions = { degraded: ['paused'] };
+    const paused = await ask('problems');
+    problemsOptions = { down: ['no-worker', 'failing'] };
+    const isDown = await ask('problems');
+    problemsOptions = { down: ['no-worker'], queues: ['slow', 'pau*'] };
+    const others = await ask('problems');
+
+    const noWorker = { rule: 'no-worker', queue: 'unserved', message: expect.stringContaining('No worker serves') };
+    expect(broken).toMatchObject({ code: 200, ...degraded });
+    expect(broken.facts).toMatchObject({ problems: [noWorker], reason: '1 problem' });
+    expect(paused).toMatchObject({ code: 200, ...degraded });
+    expect(paused.facts).toMatchObject({ problems: [{ rule: 'paused', queue: 'paused' }] });
+    expect(isDown).toMatchObject({ code: 503, status: 'down', facts: { problems: [noWorker] } });
+    expect(others).toMatchObject({ code: 200, status: 'up', facts: { problems: [] } });
+    const { severity } = (await app.get(QueueAdmin).problems()).find(({ rule }) => rule === 'no-worker')!;
+    expect(severity).toBe('broken');
   });
 
   it('readiness ignores the lag of paused queues and of queues that it does not name', async () => {

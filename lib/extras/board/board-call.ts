@@ -1,6 +1,5 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { QueueConsumer } from '../../consumer/queue-consumer.js';
-import type { QueueProducer } from '../../producer/queue-producer.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import type { BoardAccess } from './board-access.js';
 import type { BoardInput } from './input.js';
@@ -16,7 +15,6 @@ import type { Throughput } from './throughput.js';
 export interface BoardParts {
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
-  readonly producer: Pick<QueueProducer, 'signal'>;
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly throughput: Throughput;

@@ -4,8 +4,7 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { QueueConsumer } from '../../consumer/queue-consumer.js';
 import { defined } from '../../job/option-schema.js';
 import { findProvider } from '../../nest/find-provider.js';
-import { getAdminToken, getConsumerToken, getProducerToken, getSchedulesToken } from '../../nest/tokens.js';
-import type { QueueProducer } from '../../producer/queue-producer.js';
+import { getAdminToken, getConsumerToken, getSchedulesToken } from '../../nest/tokens.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import { Board } from './board.js';
 import { boardController } from './board.controller.js';
@@ -72,7 +71,6 @@ function findParts(moduleRef: ModuleRef, instance: string | undefined) {
   return {
     admin: find<QueueAdmin>(getAdminToken(instance)),
     consumer: find<QueueConsumer>(getConsumerToken(instance)),
-    producer: find<QueueProducer>(getProducerToken(instance)),
     schedules: find<QueueSchedules>(getSchedulesToken(instance)),
   };
 }

@@ -33,7 +33,7 @@ export class Board implements OnModuleInit, OnModuleDestroy {
 
   /** @param findParts called when all providers exist */
   constructor(
-    private readonly findParts: () => Pick<BoardParts, 'admin' | 'consumer' | 'producer' | 'schedules'>,
+    private readonly findParts: () => Pick<BoardParts, 'admin' | 'consumer' | 'schedules'>,
     private readonly options: ResolvedBoardOptions,
   ) {}
 

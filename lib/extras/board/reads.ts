@@ -7,6 +7,7 @@ import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
 import { explainJob } from './explain-job.js';
+import { readFlows, readWaits } from './read-flows.js';
 import { readJob, readLogs, readSteps } from './read-job.js';
 import { previewSchedule, readSchedules } from './read-schedules.js';
 
@@ -32,6 +33,8 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   schedules: readSchedules,
   preview: previewSchedule,
   flow: (call) => flowFor(call, 'read'),
+  flows: readFlows,
+  waits: readWaits,
   workers: readWorkers,
   subscriptions: async ({ admin, access }) => ({ subscriptions: await access.filter(await admin.subscriptions()) }),
 };

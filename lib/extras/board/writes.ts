@@ -1,7 +1,9 @@
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
+import { isFinalState } from '../../job/job-state.js';
 import type { ReplayOptions } from '../../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
+import type { QueueAdmin } from '../../admin/queue-admin.js';
 import { notFound, Refusal } from '../dashboard/error-status.js';
 import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
@@ -105,14 +107,23 @@ async function differencesOf({ access, input }: BoardCall, queue: string) {
 
 /** A signal that the job waits for: the key is that of its wait, so a viewer cannot send any other signal. */
 async function sendSignal(call: BoardCall): Promise<object> {
-  const { admin, producer, input } = call;
+  const { admin, input } = call;
   const job = await jobFor(call, 'signal');
   const name = input.required('name');
-  const { reasons } = await admin.explain(job.id);
-  const wait = reasons.find((one) => one.reason === 'waits-for-signal' && one.name === name);
-  if (wait?.reason !== 'waits-for-signal' || wait.key === null)
-    throw new Refusal(`Job ${job.id} waits for no signal "${name}".`, 409, 'CONFLICT');
-  return changed((await producer.signal(name, wait.key, input.raw('data'))) ?? 0);
+  const key = isFinalState(job.state) ? undefined : await keyOfWait(admin, job.id, name);
+  if (key === undefined) throw new Refusal(`Job ${job.id} waits for no signal "${name}".`, 409, 'CONFLICT');
+  return changed((await admin.signal(name, key, input.raw('data'))) ?? 0);
+}
+
+/** The key of the signal that the job waits for, now or when it runs again. */
+async function keyOfWait(admin: QueueAdmin, jobId: number, name: string): Promise<string | undefined> {
+  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+    const { steps, next } = await admin.steps(jobId, { after });
+    const wait = steps.find((step) => step.name === name && step.state === 'waiting');
+    if (wait) return wait.signalKey ?? undefined;
+    after = next;
+  }
+  return undefined;
 }
 
 async function groupOf(call: BoardCall, verb: BoardWriteVerb) {

@@ -6,7 +6,15 @@ import { findProvider } from '../../nest/find-provider.js';
 import type { ModuleEngine } from '../../nest/module-engine.js';
 import { getEngineToken } from '../../nest/tokens.js';
 import { DatabaseProbe } from './database-probe.js';
-import { LIVENESS_OPTIONS, READINESS_OPTIONS, type LivenessOptions, type ReadinessOptions } from './health-options.js';
+import {
+  LIVENESS_OPTIONS,
+  PROBLEMS_OPTIONS,
+  READINESS_OPTIONS,
+  type LivenessOptions,
+  type ProblemsOptions,
+  type ReadinessOptions,
+} from './health-options.js';
+import { queueProblems } from './queue-problems.js';
 import type { HealthStatus } from './health-status.js';
 import { liveness } from './liveness.js';
 import { readiness, type ReadinessParts } from './readiness.js';
@@ -73,6 +81,22 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
     const resolved = checkAndResolve('Cannot check liveness', LIVENESS_OPTIONS, options);
     const { runner, clock } = this.#initialized;
     return this.#resultOf(key, liveness(runner.health(), resolved, clock));
+  }
+
+  /**
+   * Whether queues are broken, by the rules of `QueueAdmin.problems`, which the board, the command and the alerts share. For
+   * a monitor: `degraded` if a queue is `broken`, and `down` only for the rules that you name. Reads the shared statistics.
+   *
+   * @param key the name of the check in the answer
+   * @throws InvalidOptionsError if an option is invalid
+   * @example this.queue.checkProblems('queues', { down: ['no-worker', 'failing'], queues: ['order.*'] })
+   */
+  async checkProblems<const Key extends string>(
+    key: Key,
+    options: ProblemsOptions = {},
+  ): Promise<HealthIndicatorResult<Key>> {
+    const resolved = checkAndResolve('Cannot check the problems', PROBLEMS_OPTIONS, options);
+    return this.#resultOf(key, await queueProblems(this.#initialized, resolved));
   }
 
   get #initialized(): ReadinessParts {

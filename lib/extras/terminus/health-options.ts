@@ -1,5 +1,6 @@
 import type { Duration } from '../../common/units.js';
-import { flag, option, positiveDuration, type SchemaOf } from '../../job/option-schema.js';
+import { PROBLEM_RULES, type ProblemRule } from '../../job/problems/queue-problem.js';
+import { flag, kind, option, positiveDuration, type SchemaOf } from '../../job/option-schema.js';
 import type { QueuePattern } from '../../job/queue-jobs.js';
 import { QUEUE_PATTERNS } from '../../job/queue-pattern.js';
 
@@ -22,6 +23,20 @@ export interface ReadinessOptions {
   timeout?: Duration;
 }
 
+export interface ProblemsOptions {
+  /**
+   * The rules of `QueueAdmin.problems` that make the check `down`. Default: none, because an orchestrator that removes or
+   * restarts this process would not repair the queue.
+   */
+  down?: readonly ProblemRule[];
+  /** The rules that make the check `degraded`. Default: those whose severity is `broken`. */
+  degraded?: readonly ProblemRule[];
+  /** The queues whose problems count. `email.*` matches a prefix. Default: all, and the workers. */
+  queues?: readonly QueuePattern[];
+  /** The check waits no longer than this for the database. Default 3s. */
+  timeout?: Duration;
+}
+
 export interface LivenessOptions {
   /** `down` if the worker runs, and its last poll is older than this and its usual pause. Default 60s. */
   maxPollAge?: Duration;
@@ -34,6 +49,19 @@ export const READINESS_OPTIONS = {
   maxOutage: option(positiveDuration, '10s'),
   timeout: option(positiveDuration, '3s'),
 } satisfies SchemaOf<ReadinessOptions>;
+
+const RULES = kind(
+  `a list of rules: ${PROBLEM_RULES.join(', ')}`,
+  (value): value is readonly ProblemRule[] =>
+    Array.isArray(value) && value.every((one) => PROBLEM_RULES.includes(one as ProblemRule)),
+);
+
+export const PROBLEMS_OPTIONS = {
+  down: option(RULES, []),
+  degraded: option(RULES),
+  queues: option(QUEUE_PATTERNS),
+  timeout: option(positiveDuration, '3s'),
+} satisfies SchemaOf<ProblemsOptions>;
 
 export const LIVENESS_OPTIONS = {
   maxPollAge: option(positiveDuration, '60s'),

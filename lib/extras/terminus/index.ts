@@ -1,3 +1,3 @@
 export { SqlQueueHealthIndicator } from './health-indicator.js';
-export type { LivenessOptions, ReadinessOptions } from './health-options.js';
+export type { LivenessOptions, ProblemsOptions, ReadinessOptions } from './health-options.js';
 export { getHealthIndicatorToken, SqlQueueTerminusModule } from './terminus.module.js';

@@ -12,7 +12,7 @@ type Facts = HealthStatus['facts'];
 
 export interface ReadinessParts {
   readonly runner: { health(): RunnerHealth };
-  readonly admin: Pick<QueueAdmin, 'stats'>;
+  readonly admin: Pick<QueueAdmin, 'stats' | 'problems'>;
   readonly probe: DatabaseProbe;
   readonly clock: Clock;
   /** Whether the application is closing. */

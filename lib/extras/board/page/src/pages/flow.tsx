@@ -8,15 +8,15 @@ import { useRead } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
-import { ParamForm } from '../parts/param-form.js';
 import { iconOf, JobState, Pill, State, type Tone } from '../parts/state.js';
 import { Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
+import { FlowList } from './flows.js';
 import { drawnNodes } from './flow/drawn-nodes.js';
 import { FlowGraph } from './flow/graph.js';
+import { FLOW_JOB_STATES, StackBar } from './flow/stack-bar.js';
 
-const STATES = ['completed', 'active', 'waiting', 'scheduled', 'blocked', 'cancelled', 'removed', 'dead'] as const;
 const VIEWS = [
   ['stacked', 'Stacked'],
   ['all', 'All jobs'],
@@ -26,21 +26,7 @@ const MAX_DRAWN = 300;
 
 export function FlowPage({ params }: PageProps) {
   const { id } = params;
-  return id ? <OneFlow id={id} /> : <FlowSearch params={params} />;
-}
-
-function FlowSearch({ params }: PageProps) {
-  return (
-    <>
-      <PageHead title="Flows" />
-      <ParamForm label="Flow" page="flow" fields={[['id', 'Id of the flow']]} params={params} />
-      <Card>
-        <Empty icon="flow" title="Open a flow by its id">
-          The producer of a flow gets its id, and the log has it.
-        </Empty>
-      </Card>
-    </>
-  );
+  return id ? <OneFlow id={id} /> : <FlowList params={params} />;
 }
 
 function OneFlow({ id }: { id: string }) {
@@ -151,15 +137,11 @@ function FlowContent({ flow }: { flow: Flow }) {
 }
 
 function Progress({ flow: { jobs, createdAt } }: { flow: Flow }) {
-  const counts = STATES.map((state) => [state, jobs.filter((job) => job.state === state).length] as const);
+  const counts = FLOW_JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length] as const);
   const given = counts.filter(([, count]) => count > 0);
   return (
     <div class="flow-progress">
-      <span class="stack-bar" aria-hidden="true">
-        {given.map(([state, count]) => (
-          <i key={state} class={`b-${state}`} style={{ flexGrow: count }} />
-        ))}
-      </span>
+      <StackBar counts={Object.fromEntries(given)} />
       {given.map(([state, count]) => (
         <State
           key={state}

@@ -165,7 +165,7 @@ function Value({ title, shown }: { title: string; shown: Shown | null }) {
 }
 
 function JobFacts({ job }: { job: Job }) {
-  const { queue, name, priority, key, group, attempt, maxAttempts, worker, owner, state } = job;
+  const { queue, name, priority, key, group, flow, attempt, maxAttempts, worker, owner, state } = job;
   const moment = (at: string | null) => at !== null && <When at={at} withClock withSeconds />;
   return (
     <Card title="Facts">
@@ -184,6 +184,7 @@ function JobFacts({ job }: { job: Job }) {
             ),
           ],
           ['Group', group],
+          ['Flow', flow !== null && <a href={href('flow', { id: flow })}>{flow}</a>],
           ['Owner', owner !== null && <a href={href('people', { owner })}>{owner}</a>],
           [
             'Worker',

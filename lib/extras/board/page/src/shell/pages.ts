@@ -11,6 +11,7 @@ import { PeoplePage } from '../pages/people.js';
 import { QueuePage } from '../pages/queue.js';
 import { SchedulesPage } from '../pages/schedules.js';
 import { TopicsPage } from '../pages/topics.js';
+import { WaitsPage } from '../pages/waits.js';
 import { WorkersPage } from '../pages/workers.js';
 
 export interface PageProps {
@@ -43,6 +44,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
     ...{ icon: 'flow', name: 'Flows', key: 'f', Content: FlowPage },
     title: ({ id }) => (id ? `Flow ${id}` : 'Flows'),
   },
+  waits: { icon: 'signal', name: 'Waits', key: 'i', title: () => 'Waits', Content: WaitsPage },
   schedules: { icon: 'schedules', name: 'Schedules', key: 's', title: () => 'Schedules', Content: SchedulesPage },
   workers: { icon: 'workers', name: 'Workers', key: 'w', title: () => 'Workers', Content: WorkersPage },
   people: { icon: 'people', name: 'People', key: 'p', title: () => 'People', Content: PeoplePage },
@@ -64,4 +66,4 @@ export function entryOf(route: Route): string {
 
 /** The pages of the side bar: those of every day, and those of some teams. */
 export const ENTRIES = Object.entries(PAGES).filter(([, { name }]) => name !== undefined);
-export const MAIN = 6;
+export const MAIN = 7;

@@ -5,7 +5,7 @@ import { ActionButton } from '../../parts/action.js';
 import { parsedJson } from '../../parts/parsed-json.js';
 
 interface Props {
-  readonly job: Job;
+  readonly job: Pick<Job, 'id' | 'queue'>;
   readonly name: string;
   /** Null if the wait began before an update of the tables: then only the application knows the key. */
   readonly signalKey: string | null;
@@ -21,8 +21,8 @@ export function SignalButton({ job: { id, queue }, name, signalKey }: Props) {
       isPrimary
       action={{
         verb: 'signal',
-        text: 'Send signal …',
-        label: `Send the signal ${name}`,
+        text: 'Send signal',
+        label: `Send signal ${name}`,
         confirm: `Send the signal "${name}" with the key "${signalKey}"?`,
         content: <p class="soft">All jobs that wait for this signal with this key get it.</p>,
         fields: [{ name: 'data', label: 'Data as JSON', type: 'textarea', hint: 'Empty: a signal without data.' }],

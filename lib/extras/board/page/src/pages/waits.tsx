@@ -1,0 +1,65 @@
+import { read } from '../api.js';
+import type { Page, WaitRow } from '../answers.js';
+import { href } from '../live/route.js';
+import { useRead } from '../live/use-read.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { JobLink, Pager, QueueLink } from '../parts/links.js';
+import { ParamForm } from '../parts/param-form.js';
+import { actionsColumn, Table, type Column } from '../parts/table.js';
+import { When } from '../parts/when.js';
+import type { PageProps } from '../shell/pages.js';
+import { SignalButton } from './job/signal-button.js';
+
+const FIELDS = [
+  ['name', 'Signal'],
+  ['key', 'Key'],
+  ['queue', 'Queue'],
+] as const;
+
+const COLUMNS: readonly Column<WaitRow>[] = [
+  { title: 'Signal', isUnlabelled: true, cell: ({ name }) => <a href={href('waits', { name })}>{name}</a> },
+  { title: 'Key', class: 'key-cell', cell: ({ key }) => key !== null && <span class="mono">{key}</span> },
+  { title: 'Job', cell: ({ jobId }) => <JobLink id={jobId} /> },
+  { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
+  { title: 'Name', cell: ({ jobName }) => jobName },
+  { title: 'Until', isNumber: true, cell: ({ until }) => <When at={until} /> },
+  actionsColumn(({ jobId, queue, name, key }) => (
+    <SignalButton job={{ id: jobId, queue }} name={name} signalKey={key} />
+  )),
+];
+
+/** The jobs that wait for signals. */
+export function WaitsPage({ params }: PageProps) {
+  const { name, key, queue, after } = params;
+  const view = href('waits', params);
+  const list = useRead(view, () => read<Page<'waits', WaitRow>>('waits', { name, key, queue, after }));
+  return (
+    <>
+      <PageHead title="Waits" />
+      <ParamForm label="Filter of the waits" page="waits" fields={FIELDS} params={params} />
+      <Card isFlush>
+        <Loaded of={list} rows={10}>
+          {({ waits, next }) => (
+            <>
+              {waits.length === 0 ? (
+                <Empty icon="signal" title={next === null ? 'No job waits for such a signal' : 'None on this page'}>
+                  A handler waits with <code>job.waitFor(name, {'{ key }'})</code>, until a signal with this name and
+                  key comes.
+                </Empty>
+              ) : (
+                <Table
+                  class="waits-grid"
+                  caption="Jobs that wait for signals"
+                  rows={waits}
+                  keyOf={({ jobId, name: signal }) => `${jobId} ${signal}`}
+                  columns={COLUMNS}
+                />
+              )}
+              <Pager page="waits" params={params} next={next} />
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </>
+  );
+}

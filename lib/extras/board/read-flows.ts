@@ -1,0 +1,34 @@
+import type { FlowFilter } from '../../job/flows/flow-record.js';
+import type { BoardCall } from './board-call.js';
+
+/** The flows of which the viewer may read all queues. */
+export async function readFlows({ admin, access, input }: BoardCall) {
+  const [state, queue] = [input.text('state'), input.text('queue')];
+  if (queue !== undefined) await access.require('read', queue);
+  const filter = {
+    ...(state !== undefined && { state: state as FlowFilter['state'] & string }),
+    ...(queue !== undefined && { queue }),
+  };
+  const { flows, next } = await admin.flows(filter, { order: 'newest', ...input.page(20) });
+  const isReadable = await Promise.all(
+    flows.map(async ({ queues }) => {
+      const answers = await Promise.all(queues.map((one) => access.allows('read', one)));
+      return answers.every(Boolean);
+    }),
+  );
+  return { flows: flows.filter((_, index) => isReadable[index]), next: next ?? null };
+}
+
+/** The waits for signals of jobs in queues that the viewer may read. */
+export async function readWaits({ admin, access, input }: BoardCall) {
+  const [name, key, queue] = [input.text('name'), input.text('key'), input.text('queue')];
+  if (queue !== undefined) await access.require('read', queue);
+  const filter = {
+    ...(name !== undefined && { name }),
+    ...(key !== undefined && { key }),
+    ...(queue !== undefined && { queue }),
+  };
+  const { limit = 50, after } = input.page();
+  const { waits, next } = await admin.waits(filter, { limit, after });
+  return { waits: await access.filter(waits), next: next ?? null };
+}
