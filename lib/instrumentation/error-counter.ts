@@ -16,9 +16,12 @@ export class ErrorCounter {
   readonly #counts = new Map<string, ErrorCounts>();
   readonly #unsaved = new Set<string>();
 
-  /** @param atMs the time of the database; undefined if it is not known yet */
+  /**
+   * Counts an attempt that failed.
+   *
+   * @param atMs the time of the database; undefined if it is not known yet
+   */
   add({ outcome, error, jobId }: Pick<EndedAttempt, 'outcome' | 'error' | 'jobId'>, atMs = 0): void {
-    if (outcome !== 'failed' && outcome !== 'dead') return;
     const one = { failed: 1, dead: outcome === 'dead' ? 1 : 0, firstAtMs: atMs, lastAtMs: atMs, jobId };
     // An error whose name has a value of its own in each job must not fill the memory, or the table.
     const wanted = errorKey(error).slice(0, MAX_KEY);

@@ -35,14 +35,16 @@ class QueueMinute {
   readonly errors = new ErrorCounter();
   isSaved = true;
 
-  add(attempt: EndedAttempt, atMs: number | undefined): void {
+  add(attempt: EndedAttempt, databaseClock: Pick<DatabaseClock, 'at'>): void {
     const { outcome, waitMs, ranMs } = attempt;
     this.isSaved = false;
-    this.errors.add(attempt, atMs);
     if (outcome === 'completed') this.sums.completed++;
     if (outcome === 'cancelled') this.sums.cancelled++;
     if (outcome === 'dead') this.sums.dead++;
-    if (outcome === 'dead' || outcome === 'failed') this.sums.failed++;
+    if (outcome === 'dead' || outcome === 'failed') {
+      this.sums.failed++;
+      this.errors.add(attempt, databaseClock.at());
+    }
     if (waitMs !== null) this.sums.waits.add(waitMs);
     if (ranMs !== null) this.sums.runs.add(ranMs);
   }
@@ -80,7 +82,7 @@ export class MetricsRecorder implements QueueInstrumentation {
     if (outcome === 'released' || outcome === 'snoozed' || outcome === 'blocked') return;
     let minute = this.#queues.get(queue);
     if (!minute) this.#queues.set(queue, (minute = new QueueMinute()));
-    minute.add(attempt, this.parts.databaseClock.at());
+    minute.add(attempt, this.parts.databaseClock);
     this.#running ??= inRootContext(() => this.#run());
   }
 
