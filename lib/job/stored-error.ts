@@ -55,16 +55,30 @@ export interface AttemptError extends Omit<StoredError, 'stack'> {
   /** The number of the attempt, from 1. It starts anew when a finished job is retried. */
   attempt: number;
   at: Date;
+  /** The start of the attempt. Missing if it did not start, or if an earlier release stored the error. */
+  startedAt?: Date;
+  /** The id of the worker that ran it. Missing if a person had the job, or if an earlier release stored the error. */
+  worker?: string;
 }
 
 /** The errors of the last 25 failed attempts are kept. */
 const MAX_ERRORS = 25;
 const MAX_EARLIER_MESSAGE = 500;
+const MAX_WORKER = 36;
 
 export const NO_ERRORS: readonly AttemptError[] = [];
 
 /** Without names: a search for an error finds only the last one. */
-type EarlierError = [attempt: number, at: number, name: string, message: string, code: string | null];
+type EarlierError = [
+  ...[attempt: number, at: number, name: string, message: string, code: string | null],
+  ...([startedAt: number | null, worker: string | null] | []),
+];
+
+/** The run that ended with the error. */
+interface Run {
+  readonly startedAt?: Date | undefined;
+  readonly worker?: string | undefined;
+}
 
 /**
  * The JSON of a job's errors: the last one, which the job shows, and those of the attempts before.
@@ -73,38 +87,50 @@ type EarlierError = [attempt: number, at: number, name: string, message: string,
  * @param earlier oldest first
  */
 export function encodeErrors(
-  last: (StoredError & { readonly attempt: number; readonly at?: Date | undefined }) | null,
+  last: (StoredError & Partial<Run> & { readonly attempt: number; readonly at?: Date | undefined }) | null,
   earlier: readonly AttemptError[],
 ): string | null {
   if (!last && earlier.length === 0) return null;
   const kept = earlier.slice(last ? 1 - MAX_ERRORS : -MAX_ERRORS).map(toEarlier);
   if (!last) return JSON.stringify({ earlier: kept });
   // Searches compare the beginning.
-  const { name, message, code, stack, attempt, at } = last;
-  return JSON.stringify({ name, message, code, stack, attempt, at: at?.getTime(), earlier: kept });
+  const { name, message, code, stack, attempt, at, startedAt, worker } = last;
+  const run = { startedAt: startedAt?.getTime(), worker: worker?.slice(0, MAX_WORKER) };
+  return JSON.stringify({ name, message, code, stack, attempt, at: at?.getTime(), ...run, earlier: kept });
 }
 
-function toEarlier({ attempt, at, name, message, code }: AttemptError): EarlierError {
+function toEarlier({ attempt, at, name, message, code, startedAt, worker }: AttemptError): EarlierError {
   // A part of an encoded message cannot be decoded.
   const kept = isEnvelope(message) ? message : message.slice(0, MAX_EARLIER_MESSAGE);
-  return [attempt, at.getTime(), name, kept, code ?? null];
+  const error = [attempt, at.getTime(), name, kept, code ?? null] as const;
+  if (startedAt === undefined && worker === undefined) return [...error];
+  return [...error, startedAt?.getTime() ?? null, worker ?? null];
 }
 
 /** The errors of a parsed column, oldest first. Skips those that another program has written badly. */
 export function readAttemptErrors(value: object, last: StoredError | null): AttemptError[] {
-  const { attempt, at, earlier } = value as Record<string, unknown>;
+  const { attempt, at, startedAt, worker, earlier } = value as Record<string, unknown>;
   const errors = Array.isArray(earlier) ? earlier.flatMap(fromEarlier) : [];
   if (!last) return errors;
   const { stack: _, ...fields } = last;
   // Not the error of an attempt: the job was cancelled without one, or another program has written it.
-  return isTime(at) && isTime(attempt) && attempt > 0 ? [...errors, { ...fields, attempt, at: new Date(at) }] : errors;
+  if (!isTime(at) || !isTime(attempt) || attempt <= 0) return errors;
+  return [...errors, { ...fields, attempt, at: new Date(at), ...readRun(startedAt, worker) }];
+}
+
+function readRun(startedAt: unknown, worker: unknown): Pick<AttemptError, 'startedAt' | 'worker'> {
+  return {
+    ...(isTime(startedAt) && { startedAt: new Date(startedAt) }),
+    ...(typeof worker === 'string' && { worker: worker.slice(0, MAX_WORKER) }),
+  };
 }
 
 function fromEarlier(value: unknown): AttemptError[] {
   if (!Array.isArray(value)) return [];
-  const [attempt, at, name, message, code] = value as unknown[];
+  const [attempt, at, name, message, code, startedAt, worker] = value as unknown[];
   if (!isTime(attempt) || !isTime(at) || typeof name !== 'string' || typeof message !== 'string') return [];
-  return [{ attempt, at: new Date(at), name, message, ...(typeof code === 'string' && { code }) }];
+  const error = { attempt, at: new Date(at), name, message, ...(typeof code === 'string' && { code }) };
+  return [{ ...error, ...readRun(startedAt, worker) }];
 }
 
 function isTime(value: unknown): value is number {

@@ -31,6 +31,8 @@ describeStores('the errors of all attempts', (setup) => {
     expect(job!.errors[0]).toEqual({
       attempt: 1,
       at: expect.any(Date),
+      startedAt: expect.any(Date),
+      worker: 'worker-1',
       name: 'Error',
       message: 'failure 1',
       code: 'E_FAIL',
@@ -92,6 +94,32 @@ describeStores('the errors of all attempts', (setup) => {
       [1, 'no'],
       [2, 'no'],
       [1, 'again'],
+    ]);
+  });
+
+  it('have the start of the attempt and its worker, those of a person no worker, and those of an earlier release neither', async () => {
+    const world = await setup();
+    const { jobs, consumer, admin, sql, claim } = world;
+    const [id] = await world.put({});
+    const old = { name: 'Error', message: 'old', attempt: 2, at: 7_000, earlier: [[1, 5_000, 'Error', 'older', null]] };
+    await sql(`UPDATE sql_queue_jobs SET error = '${JSON.stringify(old)}', attempt = 2`);
+    const taken = await claim();
+    const ended = {
+      ...completionOf(taken, taken.jobs[0]!, failing('by a worker')),
+      ranMs: 40.4,
+      endedAt: new Date(9_000),
+    };
+    await jobs.complete({ ...finalBatchOf(taken), completions: [ended] });
+    await consumer.assign(id!, { workerId: 'w', owner: 'ann', leaseMs: null }, 'anyone', () => ({ maxAttempts: 5 }));
+    await consumer.end(id!, { owner: 'ann' }, () => ({ outcome: failing('by a person'), retentionMs: false }));
+
+    const runs = (await admin.get(id!))!.errors.map(({ message, startedAt, worker }) => [message, startedAt, worker]);
+
+    expect(runs).toEqual([
+      ['older', undefined, undefined],
+      ['old', undefined, undefined],
+      ['by a worker', new Date(8_960), 'worker-1'],
+      ['by a person', expect.any(Date), undefined],
     ]);
   });
 

@@ -10,8 +10,8 @@ const failed = (name: string, jobId = 1, code?: string) =>
 describe('an error counter', () => {
   it('counts failed and dead attempts by the code of their error, or by its name', () => {
     const counter = new ErrorCounter();
-    counter.add(failed('TypeError', 3), 70_000);
-    counter.add({ ...failed('TypeError', 2), outcome: 'dead' }, 80_000);
+    counter.add(failed('TypeError', 3), 80_000);
+    counter.add({ ...failed('TypeError', 2), outcome: 'dead' }, 70_000);
     counter.add(failed('Error', 4, 'E550'), 75_000);
 
     expect(counter.take(PLACE)).toEqual([

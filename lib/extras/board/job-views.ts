@@ -39,6 +39,9 @@ export function jobDetails(job: JobRecord, redactor: Redactor, isHidden: boolean
       ...shownError(error, job, redactor),
       ...(!isHidden && error.stack !== undefined && { stack: shownStack(error, job, redactor) }),
     },
-    errors: errors.map(({ attempt, at, ...one }) => ({ attempt, at, ...shownError(one, job, redactor) })),
+    errors: errors.map(({ attempt, at, startedAt, worker, ...one }) => ({
+      ...{ attempt, at, startedAt: startedAt ?? null, worker: worker ?? null },
+      ...shownError(one, job, redactor),
+    })),
   };
 }

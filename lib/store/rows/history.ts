@@ -97,12 +97,24 @@ function toHistoryRow(completion: Completion): SqlValue[] {
   ];
 }
 
+type FailedRun = Pick<Completion, 'job' | 'outcome' | 'endedAt' | 'ranMs' | 'workerId' | 'owner'>;
+
 /** The errors of a job with that of its attempt, as JSON; null: none. */
-export function errorsAfter({ job, outcome, endedAt }: Pick<Completion, 'job' | 'outcome' | 'endedAt'>): string | null {
+export function errorsAfter({ job, outcome, endedAt, ...run }: FailedRun): string | null {
   const { attempt, lastError, errors } = job;
-  if ('error' in outcome && outcome.error) return encodeErrors({ ...outcome.error, attempt, at: endedAt }, errors);
+  if ('error' in outcome && outcome.error)
+    return encodeErrors({ ...outcome.error, attempt, at: endedAt, ...runOf(run, endedAt) }, errors);
   // A completed job shows no error, but keeps those of its earlier attempts.
   if (outcome.kind !== 'cancel' || !lastError) return encodeErrors(null, errors);
   const last = errors.at(-1) ?? { attempt };
   return encodeErrors({ ...last, ...lastError }, errors.slice(0, -1));
+}
+
+/** A person has no worker: the id in the claim is that of the process that assigned the job. */
+function runOf({ ranMs, workerId, owner }: Pick<Completion, 'ranMs' | 'workerId' | 'owner'>, endedAt?: Date) {
+  const hasWorker = workerId !== null && (owner === undefined || owner === null);
+  return {
+    ...(endedAt && ranMs !== null && { startedAt: new Date(endedAt.getTime() - Math.round(ranMs)) }),
+    ...(hasWorker && { worker: workerId }),
+  };
 }

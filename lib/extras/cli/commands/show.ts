@@ -1,3 +1,4 @@
+import { age } from '../../../common/units.js';
 import type { JobRecord } from '../../../job/job.js';
 import { jsonOf } from '../../../job/expectation.js';
 import type { StepRecord } from '../../../store/features/steps/step-store.js';
@@ -27,8 +28,11 @@ function describe(job: Partial<JobRecord>): string {
   const lines = Object.entries(fields)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${`${name}:`.padEnd(13)} ${textOf(value)}`);
-  for (const { attempt, at, name, code, message } of errors)
-    lines.push(`attempt ${attempt} failed at ${time(at)}: ${code ?? name}: ${message}`);
+  for (const { attempt, at, startedAt, worker, name, code, message } of errors) {
+    const ran = startedAt ? ` after ${age(at.getTime() - startedAt.getTime())}` : '';
+    const place = worker === undefined ? '' : ` on worker ${worker}`;
+    lines.push(`attempt ${attempt} failed at ${time(at)}${ran}${place}: ${code ?? name}: ${message}`);
+  }
   if (error)
     lines.push(
       `error:        ${error.code ? `${error.code} ` : ''}${error.stack ?? `${error.name}: ${error.message}`}`,

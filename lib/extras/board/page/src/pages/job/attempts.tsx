@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Job, Logs } from '../../answers.js';
-import { clock, duration, errorName } from '../../format.js';
+import { clock, duration, errorName, short } from '../../format.js';
 import { now } from '../../live/clock.js';
+import { href } from '../../live/route.js';
 import { Icon } from '../../parts/icons.js';
 import { State } from '../../parts/state.js';
 import { When } from '../../parts/when.js';
@@ -37,6 +38,7 @@ export function Attempts({ job, lines }: Props) {
             />
             {isOpen && (
               <div class="attempt-body">
+                {run.worker && <RunBy worker={run.worker} />}
                 {index === 0 && job.error?.stack && <Stack text={job.error.stack} />}
                 {own && <LogLines lines={own} run={run} />}
               </div>
@@ -85,6 +87,17 @@ function AttemptHead({ job, run, isOpen, onToggle }: HeadProps) {
         <When at={result === 'active' ? fromMs : toMs} />
       </span>
     </button>
+  );
+}
+
+function RunBy({ worker }: { worker: string }) {
+  return (
+    <p class="soft">
+      On worker{' '}
+      <a class="mono" href={href('jobs', { worker, state: 'active' })} aria-label={`Running jobs of worker ${worker}`}>
+        {short(worker)}
+      </a>
+    </p>
   );
 }
 

@@ -8,18 +8,22 @@ export interface Segment {
   readonly toMs: number;
   readonly attempt?: number;
   readonly result?: 'completed' | 'failed' | 'active';
+  /** The worker of a failed run. */
+  readonly worker?: string | null;
 }
 
 type Run = Segment & { readonly kind: 'run'; readonly attempt: number };
 
-/** The runs that the job has had, oldest first. The server knows the start of the last one only. */
+/** The runs that the job has had, oldest first. Of a run of an earlier release the server knows the end only. */
 export function runsOf(job: Job, nowMs: number): Run[] {
   const startedMs = job.startedAt === null ? undefined : Date.parse(job.startedAt);
-  const failed = job.errors.map(({ attempt, at }, index): Run => {
+  const failed = job.errors.map(({ attempt, at, startedAt, worker }, index): Run => {
     const toMs = Date.parse(at);
     const isLast = index === job.errors.length - 1 && startedMs !== undefined && startedMs <= toMs;
     const earliest = Date.parse(job.errors[index - 1]?.at ?? job.createdAt);
-    return { kind: 'run', attempt, fromMs: isLast ? Math.max(startedMs, earliest) : toMs, toMs, result: 'failed' };
+    const began = startedAt === null ? (isLast ? startedMs : toMs) : Date.parse(startedAt);
+    const fromMs = Math.min(toMs, Math.max(began, earliest));
+    return { kind: 'run', attempt, fromMs, toMs, result: 'failed', worker };
   });
   const isOpen = job.state === 'active' || job.state === 'completed';
   const endMs = job.finishedAt === null ? nowMs : Date.parse(job.finishedAt);
