@@ -555,7 +555,7 @@ describe('the command line', () => {
   });
 
   it('draws the busiest queues first until q is pressed', async () => {
-    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'top.sqlite')}` };
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'top.sqlite')}`, NO_COLOR: '1' };
     await cli(env, ['migrate']);
     await cli(env, ['enqueue', 'a', '1', '--delay', '1h', '--create', '--yes']);
     await cli(env, ['enqueue', 'busy', '1', '--create', '--yes']);

@@ -28,9 +28,12 @@ async function withTables(setup: () => Promise<World>): Promise<World> {
 }
 
 /** Starts `top` in a terminal that closes after the test. */
-function top(world: World, { size = SIZE, dataSource = world.dataSource }: Settings = {}): PseudoTerminal {
+function top(
+  world: World,
+  { size = SIZE, dataSource = world.dataSource, env: more = {} }: Settings = {},
+): PseudoTerminal {
   const { url, database } = dataSource.options as { url?: string; database?: string };
-  const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: url ?? `sqlite:${database}` };
+  const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: url ?? `sqlite:${database}`, TERM: 'xterm', ...more };
   const command = [process.execPath, join(folder, 'package/dist/cli.js'), 'top'];
   const terminal = PseudoTerminal.start(command, { env, size });
   world.afterTest(() => terminal.close());
@@ -40,6 +43,7 @@ function top(world: World, { size = SIZE, dataSource = world.dataSource }: Setti
 interface Settings {
   size?: readonly [number, number] | null;
   dataSource?: DataSource;
+  env?: Readonly<Record<string, string>>;
 }
 
 describeEngines('top in a terminal', (setup) => {
@@ -75,7 +79,7 @@ describeEngines(
         const world = await withTables(setup);
         const terminal = top(world);
 
-        await terminal.untilScreen(/no queues, q leaves/);
+        await terminal.untilScreen(/no queues, .*, q leaves/);
         end({ press: (keys) => terminal.press(keys), signal: (name) => process.kill(terminal.pid, name) });
         await terminal.untilEnd();
 
@@ -94,6 +98,76 @@ describeEngines(
       await sizeless.untilScreen(/\na +1 .*\nb +1 .*\nc +1 /);
 
       expect(small.screen.split('\n')).toHaveLength(4);
+    });
+
+    it('sorts by the key s, filters by / and holds the screen by p', async () => {
+      const world = await setup();
+      const { producer } = await world.start({ autoStart: false });
+      for (const queue of ['mail.a', 'mail.b', 'mail.b', 'report']) await producer.enqueue(queue, 0);
+      const terminal = top(world);
+      await terminal.untilScreen(/, by load, s sorts, .*QUEUE .*\nmail\.b +2 .*\nmail\.a +1 /s);
+
+      for (const order of ['oldest', 'dead', 'name']) {
+        terminal.press('s');
+        await terminal.untilScreen(new RegExp(`, by ${order}, `));
+      }
+      await terminal.untilScreen(/QUEUE .*\nmail\.a .*\nmail\.b .*\nreport /s);
+      terminal.press('/');
+      await terminal.untilScreen(/, \/_, Enter keeps the filter, Esc clears it, q leaves/);
+      terminal.press('requ');
+      await terminal.untilScreen(/\/requ_, .*\nNo queue has such a name\./s);
+      terminal.press('\x7f\x7f');
+      await terminal.untilScreen(/\/re_, .*QUEUE .*\nreport +1 [^\n]*$/s);
+      terminal.press('\r');
+      await terminal.untilScreen(/, \/re, s sorts, /);
+      terminal.press('p');
+      await terminal.untilScreen(/, paused, /);
+      await producer.enqueue('report', 0);
+      terminal.press('s');
+      await terminal.untilScreen(/, by load, .*, paused, .*\nreport +1 /s);
+      terminal.press('p');
+      await terminal.untilScreen(/\nreport +2 /);
+      terminal.press('\x1b');
+      await terminal.untilScreen(/, by load, s sorts, .*\nmail\.b +2 /s);
+      terminal.press('q');
+      await terminal.untilEnd();
+
+      expect(terminal.modes).toEqual(RESTORED);
+    });
+
+    it('shows the attempts per minute, and the important columns at 60 columns', async () => {
+      const world = await setup();
+      const engine = await world.start({ handlers: { 'report.of.a.very.long.name.that.does.not.fit': () => 1 } });
+      await engine.producer.enqueue('report.of.a.very.long.name.that.does.not.fit', 0);
+      await engine.events.until('completed');
+      // A process saves its metrics when it closes.
+      await engine.close();
+
+      const [wide, narrow] = [top(world, { size: [24, 160] }), top(world, { size: [24, 60] })];
+      await wide.untilScreen(/QUEUE +WAITING .* PER MIN .* NEXT DUE\n.*not\.fit +0 .* (0\.[5-9]|1\.0) /);
+      await narrow.untilScreen(/QUEUE +WAITING +OLDEST +ACTIVE +PER MIN/);
+
+      expect(narrow.screen.split('\n').filter((line) => line.startsWith('report'))).toEqual([
+        expect.stringMatching(/^report\.of\..*… .*(0\.[5-9]|1\.0)/),
+      ]);
+      expect(
+        Math.max(
+          ...narrow.screen
+            .split('\n')
+            .slice(2)
+            .map(({ length }) => length),
+        ),
+      ).toBeLessThanOrEqual(60);
+    });
+
+    it('colours broken queues, unless NO_COLOR is set', async () => {
+      const world = await setup();
+      await (await world.start({ autoStart: false })).producer.enqueue('mail', 0);
+      const [coloured, plain] = [top(world), top(world, { env: { NO_COLOR: '1' } })];
+      for (const terminal of [coloured, plain]) await terminal.untilScreen(/✗ No worker .*\nmail +1 /s);
+
+      for (const text of ['✗ No worker', 'mail ']) expect(coloured.colouredScreen).toContain(`\x1b[31m${text}`);
+      expect(plain.colouredScreen).toBe(plain.screen);
     });
 
     it('shows that a file stays locked, and goes on when it is free', async () => {
@@ -117,7 +191,7 @@ describeEngines(
     it('shows that the server rejects connections, and leaves after q', async () => {
       const { world, proxy, dataSource } = await behindProxy(await withTables(setup));
       const terminal = top(world, { dataSource });
-      await terminal.untilScreen(/no queues, q leaves/);
+      await terminal.untilScreen(/no queues, .*, q leaves/);
 
       await proxy.close();
       await terminal.untilScreen(/, q leaves\n\nThe database did not do the work: .*ECONNREFUSED/);
@@ -131,7 +205,7 @@ describeEngines(
     it('leaves after q while the server does not answer', async () => {
       const { world, proxy, dataSource } = await behindProxy(await withTables(setup));
       const terminal = top(world, { dataSource });
-      await terminal.untilScreen(/no queues, q leaves/);
+      await terminal.untilScreen(/no queues, .*, q leaves/);
 
       const reads = gate();
       proxy.onStatement(() => (reads.open(), 'held'));

@@ -12,6 +12,8 @@ const SHELL = `
 const EXIT_CODE = /exit code (\d+)/;
 
 const CLEAR = '\x1b[2J';
+// oxlint-disable-next-line no-control-regex
+const COLOUR = /\x1b\[\d+m/g;
 const MODES = { alternateScreen: 1049, cursor: 25, wrap: 7 } as const;
 
 /**
@@ -49,8 +51,12 @@ export class PseudoTerminal {
     return new PseudoTerminal(child);
   }
 
-  /** The lines since the screen was cleared for the last time. */
+  /** The lines since the screen was cleared for the last time, without colours. */
   get screen(): string {
+    return this.colouredScreen.replaceAll(COLOUR, '');
+  }
+
+  get colouredScreen(): string {
     return this.#output.slice(this.#output.lastIndexOf(CLEAR) + CLEAR.length).replaceAll(/\r+\n/g, '\n');
   }
 

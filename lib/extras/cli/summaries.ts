@@ -1,7 +1,7 @@
 /** The commands in the order of the help. The help needs no more, so it appears before any command is loaded. */
 export const SUMMARIES = {
   status: 'the jobs and workers of each queue, and the problems; --problems: only these, to fail if a queue is broken',
-  top: 'like status, drawn anew every 2 seconds with the busiest queues first; q leaves',
+  top: 'like status with attempts per minute, drawn anew every 2 seconds; s sorts, / filters, p pauses, q leaves',
   history: 'the attempts of a queue per minute, hour or day, with their waiting and running times',
   errors: 'the failed attempts of the last hour by their errors, with those that were retried',
   list: 'jobs, without their payloads',
