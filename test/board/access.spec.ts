@@ -40,6 +40,18 @@ describe('the board, for every person and device,', () => {
       await window.page.keyboard.press('Control+k');
       await window.page.getByRole('dialog', { name: 'Find' }).waitFor();
       found.push(...(await violations(window)).map((problem) => `find: ${problem}`));
+      await window.page.keyboard.press('Escape');
+      await window.go('queue?queue=email');
+      await window.button('Enqueue …').click();
+      await window.page.getByLabel('Payload as JSON').fill('{');
+      await window.confirm('Enqueue …');
+      await window.page.getByText('The payload is no JSON').waitFor();
+      found.push(...(await violations(window)).map((problem) => `new job: ${problem}`));
+      await window.confirm('Keep as it is');
+      await window.go('schedules');
+      await window.button('Edit daily').click();
+      await window.page.getByRole('dialog').getByRole('listitem').first().waitFor();
+      found.push(...(await violations(window)).map((problem) => `schedule: ${problem}`));
       await window.close();
 
       expect(found).toEqual([]);
@@ -67,10 +79,17 @@ describe('the board, for every person and device,', () => {
       await window.page.setViewportSize({ width: 360, height: 740 });
       await window.button('Retry …').click();
       const dialog = await window.page.getByRole('dialog').boundingBox();
+      await window.confirm('Keep as it is');
+      await window.go('schedules');
+      await window.button('Edit daily').click();
+      const form = await window.page
+        .getByRole('dialog')
+        .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
       await window.close();
 
       expect(widths.filter(([, width, scrolled]) => scrolled > width)).toEqual([]);
       expect(dialog!.x + dialog!.width).toBeLessThanOrEqual(360);
+      expect(form).toBe(0);
     },
   );
 

@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 export function plotOptions(series: readonly Series[], settings: PlotSettings): uPlot.Options {
   const { height, width, sync, hasTimeAxis, onCursor, onDraw } = settings;
   return {
-    ...{ width, height, padding: [8, 8, hasTimeAxis ? 0 : 4, 0], legend: { show: false } },
+    ...{ width, height, padding: [8, 18, hasTimeAxis ? 0 : 4, 0], legend: { show: false } },
     cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false }, ...(sync && { sync: { key: sync } }) },
     scales: {
       x: { time: true, range: rangeOfTime },

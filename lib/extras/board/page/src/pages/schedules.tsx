@@ -25,8 +25,13 @@ const PREVIEWED = 10;
 const COLUMNS: readonly Column<Schedule>[] = [
   { title: 'Schedule', isUnlabelled: true, cell: (row) => <Name schedule={row} /> },
   { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
-  { title: 'Times', cell: (row) => <Times schedule={row} /> },
-  { title: 'Next 24 hours', class: 'ticks-cell', head: <HourMarks />, cell: ({ ticks }) => <DayStrip ticks={ticks} /> },
+  { title: 'Times', class: 'times-cell', cell: (row) => <Times schedule={row} /> },
+  {
+    title: 'Next 24 hours',
+    class: 'ticks-cell',
+    head: () => <HourMarks />,
+    cell: ({ ticks }) => <DayStrip ticks={ticks} />,
+  },
   { title: 'Next', isNumber: true, cell: (row) => <Next schedule={row} /> },
   { title: 'Last', isNumber: true, cell: (row) => <Last schedule={row} /> },
   actionsColumn((row) => <Buttons schedule={row} />),

@@ -1,10 +1,13 @@
 import { read } from '../api.js';
 import type { Subscription } from '../answers.js';
 import { useRead } from '../live/use-read.js';
+import { useFirstRows } from '../parts/first-rows.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
 import { Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
+
+const EVERY_MS = 15_000;
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'Topic', isUnlabelled: true, cell: ({ topic }) => <b class="mono">{topic}</b> },
@@ -18,7 +21,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
 
 /** The subscriptions of queues to topics. */
 export function TopicsPage() {
-  const list = useRead('topics', () => read<{ subscriptions: Subscription[] }>('subscriptions'));
+  const list = useRead('topics', () => read<{ subscriptions: Subscription[] }>('subscriptions'), EVERY_MS);
   return (
     <>
       <PageHead title="Topics" />
@@ -28,16 +31,22 @@ export function TopicsPage() {
             subscriptions.length === 0 ? (
               <Empty icon="topics" title="No queue has subscribed to a topic" />
             ) : (
-              <Table
-                caption="Subscriptions of queues to topics"
-                rows={subscriptions}
-                keyOf={({ queue, topic }) => `${queue} ${topic}`}
-                columns={COLUMNS}
-              />
+              <Subscriptions all={subscriptions} />
             )
           }
         </Loaded>
       </Card>
+    </>
+  );
+}
+
+function Subscriptions({ all }: { all: readonly Subscription[] }) {
+  const { rows, footer } = useFirstRows(all, 'subscriptions');
+  const keyOf = ({ queue, topic }: Subscription) => `${queue} ${topic}`;
+  return (
+    <>
+      <Table caption="Subscriptions of queues to topics" {...{ rows, keyOf }} columns={COLUMNS} />
+      {footer}
     </>
   );
 }

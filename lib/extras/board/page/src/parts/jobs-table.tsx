@@ -67,7 +67,7 @@ function selectColumn<Row extends JobRow>({ ids, toggle, toggleAll }: JobSelecti
     title: 'Select',
     class: 'check',
     isUnlabelled: true,
-    head: (
+    head: () => (
       <input
         type="checkbox"
         aria-label="Select all on this page"

@@ -5,8 +5,11 @@ export interface Column<Row> {
   cell(row: Row, index: number): ComponentChildren;
   readonly isNumber?: boolean;
   readonly class?: string;
-  /** The head shows something else than the title. */
-  readonly head?: ComponentChildren;
+  /**
+   * The head shows something else than the title. A function, because columns live as long as the page: Preact links an
+   * element that is drawn again to its first parents, and these to all later updates.
+   */
+  head?(): ComponentChildren;
   /** On a narrow screen the cell stands without its title. */
   readonly isUnlabelled?: boolean;
 }
@@ -32,7 +35,7 @@ export function Table<Row>({ caption, rows, columns, keyOf, class: name = '', at
           <tr role="row">
             {columns.map(({ title, head, isNumber, class: own = '' }) => (
               <th key={title} scope="col" role="columnheader" class={`${own} ${isNumber ? 'n' : ''}`}>
-                {head ?? title}
+                {head?.() ?? title}
               </th>
             ))}
           </tr>
@@ -62,7 +65,7 @@ export function Table<Row>({ caption, rows, columns, keyOf, class: name = '', at
 export function actionsColumn<Row>(cell: (row: Row) => ComponentChildren): Column<Row> {
   return {
     title: 'Actions',
-    head: <span class="hidden">Actions</span>,
+    head: () => <span class="hidden">Actions</span>,
     class: 'row-actions',
     isUnlabelled: true,
     cell: (row) => <span class="buttons">{cell(row)}</span>,

@@ -18,7 +18,7 @@ const LATE_MS = 300_000;
 export const perMinute = (line: Line | undefined) => sum(line?.completed.slice(-6, -1) ?? []) / 5;
 
 const lineOf = ({ queue }: Queue) => lines.value.get(queue);
-const zero = <span class="soft">0</span>;
+const zero = () => <span class="soft">0</span>;
 
 export const QUEUE_COLUMNS: readonly Column<Queue>[] = [
   { title: 'Queue', class: 'c-queue', isUnlabelled: true, cell: ({ queue }) => <QueueLink queue={queue} /> },
@@ -35,7 +35,7 @@ export const QUEUE_COLUMNS: readonly Column<Queue>[] = [
   {
     title: 'Workers',
     isNumber: true,
-    cell: ({ workers }) => (workers === 0 ? zero : number(workers)),
+    cell: ({ workers }) => (workers === 0 ? zero() : number(workers)),
   },
   { title: 'Per min', isNumber: true, cell: (row) => rateText(perMinute(lineOf(row))) },
   { title: 'Fails', isNumber: true, cell: (row) => <Fails line={lineOf(row)} /> },
@@ -44,7 +44,7 @@ export const QUEUE_COLUMNS: readonly Column<Queue>[] = [
     isNumber: true,
     cell: ({ queue, dead }) =>
       dead.value === 0 ? (
-        zero
+        zero()
       ) : (
         <a class="bad" href={href('errors', { queue })} aria-label={`${countOf(dead)} dead jobs of ${queue}`}>
           {countOf(dead)}
@@ -85,7 +85,7 @@ function Waiting({ row: { queue, waiting } }: { row: Queue }) {
 }
 
 function Running({ row: { queue, active, maxRunning, waiting } }: { row: Queue }) {
-  if (active === 0 && maxRunning === null) return zero;
+  if (active === 0 && maxRunning === null) return zero();
   const text = (
     <>
       <a href={href('jobs', { queue, state: 'active' })}>{number(active)}</a>
@@ -111,7 +111,7 @@ function Fails({ line }: { line: Line | undefined }) {
 }
 
 function rateText(rate: number) {
-  if (rate === 0) return zero;
+  if (rate === 0) return zero();
   return rate < 10 ? rate.toFixed(1) : compact(rate);
 }
 
@@ -123,7 +123,7 @@ function Course({ row }: { row: Queue }) {
 }
 
 function Scheduled({ row: { queue, scheduled, nextDueInMs } }: { row: Queue }) {
-  if (scheduled.value === 0) return zero;
+  if (scheduled.value === 0) return zero();
   return (
     <span class="two-lines">
       <a href={href('jobs', { queue, state: 'scheduled' })}>{countOf(scheduled)}</a>

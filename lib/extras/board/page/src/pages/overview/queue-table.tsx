@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks';
 import type { Queue } from '../../answers.js';
 import { number } from '../../format.js';
 import { isLoaded, lines, problemByQueue, queues } from '../../live/live.js';
 import { go, replaceParams } from '../../live/route.js';
 import { ActionButton, type Action } from '../../parts/action.js';
 import { Icon } from '../../parts/icons.js';
+import { useFirstRows } from '../../parts/first-rows.js';
 import { Card, Empty, Segments, Skeleton } from '../../parts/layout.js';
 import { Menu } from '../../parts/menu.js';
 import { useRows } from '../../parts/rows.js';
@@ -21,16 +21,11 @@ const ORDERS = [
 
 type Order = (typeof ORDERS)[number][0];
 
-// More rows make each update slow. The filter finds the others.
-const MAX_ROWS = 200;
-
 export function QueueTable({ params }: PageProps) {
-  const [isWhole, setWhole] = useState(false);
   const text = params['find'] ?? '';
   const order = ORDERS.find(([one]) => one === params['order'])?.[0] ?? 'urgency';
   const found = queues.value.filter(({ queue }) => queue.toLowerCase().includes(text.toLowerCase()));
-  const sorted = found.sort(comparing(order));
-  const rows = isWhole ? sorted : sorted.slice(0, MAX_ROWS);
+  const { rows, footer } = useFirstRows(found.sort(comparing(order)), 'queues');
   const at = useRows({ count: rows.length, onOpen: (index) => go('queue', { queue: rows[index]!.queue }) });
   if (!isLoaded.value)
     return (
@@ -83,16 +78,7 @@ export function QueueTable({ params }: PageProps) {
           at={at}
         />
       )}
-      {rows.length < sorted.length && (
-        <footer class="pager">
-          <span class="soft">
-            The first {number(rows.length)} of {number(sorted.length)} queues
-          </span>
-          <button type="button" onClick={() => setWhole(true)}>
-            Show all
-          </button>
-        </footer>
-      )}
+      {footer}
     </Card>
   );
 }

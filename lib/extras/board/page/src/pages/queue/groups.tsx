@@ -2,6 +2,7 @@ import type { Group, Verb } from '../../answers.js';
 import { number, rateText } from '../../format.js';
 import { href } from '../../live/route.js';
 import { ActionButton, type Action } from '../../parts/action.js';
+import { Gauge } from '../../parts/gauge.js';
 import { limitChange, RATE_FIELD } from '../../parts/limit-fields.js';
 import { Card } from '../../parts/layout.js';
 import type { IconName } from '../../parts/icons.js';
@@ -31,7 +32,7 @@ export function Groups({ queue, groups, next, verbs }: Props) {
   const columns: Column<Group>[] = [
     { title: 'Group', isUnlabelled: true, cell: (one) => <GroupName group={one} /> },
     { title: 'Waiting', isNumber: true, cell: ({ counts }) => counts && upTo(counts.waiting, counts.active) },
-    { title: 'Active', isNumber: true, cell: (one) => activeText(one) },
+    { title: 'Active', isNumber: true, cell: (one) => <Active group={one} /> },
     { title: 'Later', isNumber: true, cell: ({ counts }) => number(counts?.scheduled ?? 0) },
     actionsColumn((one) => (
       <>
@@ -81,10 +82,12 @@ function GroupName({ group: { group, state, weight, rate, restsUntil } }: { grou
   );
 }
 
-function activeText({ counts, concurrency }: Group): string {
-  const active = number(counts?.active ?? 0);
-  if (concurrency === undefined) return active;
-  return `${active} / ${concurrency === null ? 'no limit' : number(concurrency)}`;
+/** The slots of a group with a limit of its own. That of the options is known to the workers only. */
+function Active({ group: { group, counts, concurrency } }: { group: Group }) {
+  const active = counts?.active ?? 0;
+  if (concurrency === undefined) return <>{number(active)}</>;
+  const isPressed = (counts?.waiting ?? 0) > 0;
+  return <Gauge value={active} max={concurrency} isPressed={isPressed} label={`Running jobs of ${group}`} />;
 }
 
 function upTo(waiting: number, active: number): string {

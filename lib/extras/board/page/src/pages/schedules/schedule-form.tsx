@@ -74,7 +74,7 @@ function fieldsOf(names: readonly string[], schedule?: Schedule): Field[] {
     { name: 'overlap', label: 'If the last job has not ended', type: 'select', options: OVERLAPS, value: overlap },
     { name: 'jitter', label: 'Jitter', value: lengthOf(jitterMs), hint: 'Such as 5m. Empty: none', isHalf: true },
     {
-      ...{ name: 'until', label: 'No tick after', type: 'datetime-local', value: localTime(until), isHalf: true },
+      ...{ name: 'until', label: 'No tick after', type: 'datetime-local', value: localTime(until) },
       hint: 'In your time zone',
     },
     {
