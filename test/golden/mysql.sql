@@ -245,6 +245,10 @@
 
 -- admin.enqueueCopy
 
+  INSERT INTO sql_queue_jobs (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options, group_key)
+  VALUES (?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?, ?)
+;
+
   INSERT INTO sql_queue_jobs (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
   VALUES (?, ?, 'waiting', 1, ?, ?, ?, ?, ?)
 ;
@@ -257,6 +261,86 @@
   SET number = IF(number = ? - 1, ?, NULL),
       first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
   WHERE id = ?
+;
+
+-- admin.enqueueKeyed
+
+  INSERT IGNORE INTO sql_queue_keys (queue, key_hash, kept_until)
+  VALUES (?, ?, :now + ?)
+;
+
+  INSERT INTO sql_queue_commit_log (id, number, first_id, id_step, seen_at)
+  VALUES (?, 0, 0, 1, :now)
+  ON DUPLICATE KEY UPDATE id = id
+;
+
+  INSERT INTO sql_queue_jobs (queue, payload, options)
+  VALUES (?, ?, ?)
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) AND fan_out > 0
+;
+
+  SELECT id, queue, attempt, options
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND claim_id = 0
+  ORDER BY id FOR UPDATE SKIP LOCKED
+;
+
+  SELECT job_id
+  FROM sql_queue_stages
+  WHERE job_id IN (?)
+  ORDER BY job_id
+;
+
+  SELECT job_id AS id
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+  GROUP BY job_id
+;
+
+  SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
+         k.expires_at > :now AND k.acquired_at <= :now + 60000 AS has_time,
+         j.id AS alive, j.name, j.claim_id, j.attempt
+  FROM sql_queue_keys k
+  LEFT JOIN sql_queue_jobs j ON j.id = k.job_id AND j.queue = k.queue
+  WHERE k.queue = ? AND k.key_hash IN (?)
+;
+
+  SELECT key_hash, job_id
+  FROM sql_queue_keys FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND key_hash IN (?)
+  ORDER BY key_hash FOR UPDATE SKIP LOCKED
+;
+
+  UPDATE sql_queue_commit_log FORCE INDEX (PRIMARY)
+  SET number = IF(number = ? - 1, ?, NULL),
+      first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET name = ?, run_at = COALESCE(?, :now + ?), state = ?, runnable = ?,
+      priority = ?, attempt = 0, max_attempts = ?, payload = ?, headers = ?,
+      options = ?, group_key = ?, error = NULL, due_at = CASE WHEN ? = 0 THEN NULL ELSE :now END
+  WHERE id = ? AND claim_id = 0
+;
+
+  UPDATE sql_queue_keys FORCE INDEX (PRIMARY)
+  SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
+      kept_until = :now + ?
+  WHERE queue = ? AND key_hash = ?
 ;
 
 -- admin.eraseQueue
@@ -286,6 +370,13 @@
     FROM sql_queue_metrics FORCE INDEX (PRIMARY)
     WHERE queue = ?
     ORDER BY step_ms, starts_at, recorder
+    LIMIT ?
+;
+
+    SELECT step_ms, starts_at, recorder, error
+    FROM sql_queue_errors FORCE INDEX (PRIMARY)
+    WHERE queue = ?
+    ORDER BY step_ms, starts_at, recorder, error
     LIMIT ?
 ;
 
@@ -2867,6 +2958,16 @@ SELECT EXISTS (
 
 -- admin.problemFacts
 
+  SELECT DISTINCT queue
+  FROM (
+    SELECT c.queue
+    FROM sql_queue_claims c
+    WHERE c.queue IN (?) AND c.owner IS NOT NULL AND c.lease_until > :now
+      AND NOT EXISTS (SELECT 1 FROM sql_queue_workers w WHERE w.id = c.worker_id)
+    LIMIT 20000
+  ) AS assigned
+;
+
   SELECT id
   FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
   WHERE queue = ?
@@ -3061,6 +3162,10 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
   WHERE job_id = ?
+;
+
+  DELETE sql_queue_steps FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id = ? AND name > '' AND expires_at > 0
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -7612,8 +7717,16 @@ SELECT @@auto_increment_increment AS step
 
 -- metrics.fold
 
+  DELETE sql_queue_errors FROM sql_queue_errors FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = ? AND error = ?
+;
+
   DELETE sql_queue_metrics FROM sql_queue_metrics FORCE INDEX (PRIMARY)
   WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = ?
+;
+
+  REPLACE INTO sql_queue_errors (queue, step_ms, starts_at, recorder, error, failed, dead, first_at, last_at, job_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
   REPLACE INTO sql_queue_metrics (queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs)
@@ -7625,22 +7738,42 @@ SELECT @@auto_increment_increment AS step
            SELECT 1
            FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 0 AND starts_at < (:now - 600000) - (:now - 600000) % 60000
-         ) AS fold_n,
+         ) AS metrics_n,
          EXISTS (
            SELECT 1
            FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 60000 AND starts_at < (:now - 86400000) - (:now - 86400000) % 3600000
-         ) AS fold_n,
+         ) AS metrics_n,
          EXISTS (
            SELECT 1
            FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 3600000 AND starts_at < (:now - 2592000000) - (:now - 2592000000) % 86400000
-         ) AS fold_n,
+         ) AS metrics_n,
          EXISTS (
            SELECT 1
            FROM sql_queue_metrics FORCE INDEX (sql_queue_metrics_fold)
            WHERE step_ms = 86400000 AND starts_at < (:now - 31536000000) - (:now - 31536000000) % 86400000
-         ) AS fold_n
+         ) AS metrics_n,
+         EXISTS (
+           SELECT 1
+           FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+           WHERE step_ms = 0 AND starts_at < (:now - 600000) - (:now - 600000) % 60000
+         ) AS errors_n,
+         EXISTS (
+           SELECT 1
+           FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+           WHERE step_ms = 60000 AND starts_at < (:now - 86400000) - (:now - 86400000) % 3600000
+         ) AS errors_n,
+         EXISTS (
+           SELECT 1
+           FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+           WHERE step_ms = 3600000 AND starts_at < (:now - 2592000000) - (:now - 2592000000) % 86400000
+         ) AS errors_n,
+         EXISTS (
+           SELECT 1
+           FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+           WHERE step_ms = 86400000 AND starts_at < (:now - 31536000000) - (:now - 31536000000) % 86400000
+         ) AS errors_n
 ;
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
@@ -7655,11 +7788,23 @@ SELECT @@auto_increment_increment AS step
   LIMIT ? FOR UPDATE
 ;
 
+  SELECT queue, step_ms, starts_at, recorder, error, failed, dead, first_at, last_at, job_id
+  FROM sql_queue_errors FORCE INDEX (PRIMARY)
+  WHERE queue = ? AND step_ms = ? AND starts_at = ? AND recorder = 0 FOR UPDATE
+;
+
+  SELECT queue, step_ms, starts_at, recorder, error, failed, dead, first_at, last_at, job_id
+  FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+  WHERE step_ms = ? AND starts_at < (:now - ?) - (:now - ?) % ?
+  ORDER BY starts_at
+  LIMIT ? FOR UPDATE
+;
+
 -- metrics.read
 
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
   FROM sql_queue_metrics FORCE INDEX (PRIMARY)
-  WHERE queue = ? AND step_ms = 0
+  WHERE queue IN (?) AND step_ms = 0
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
                      - COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -7667,7 +7812,7 @@ SELECT @@auto_increment_increment AS step
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
   FROM sql_queue_metrics FORCE INDEX (PRIMARY)
-  WHERE queue = ? AND step_ms = 60000
+  WHERE queue IN (?) AND step_ms = 60000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
                      - COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -7675,7 +7820,7 @@ SELECT @@auto_increment_increment AS step
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
   FROM sql_queue_metrics FORCE INDEX (PRIMARY)
-  WHERE queue = ? AND step_ms = 3600000
+  WHERE queue IN (?) AND step_ms = 3600000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
                      - COALESCE(?, COALESCE(?, :now) - 60 * ?)
@@ -7683,11 +7828,158 @@ SELECT @@auto_increment_increment AS step
   UNION ALL
   SELECT queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs
   FROM sql_queue_metrics FORCE INDEX (PRIMARY)
-  WHERE queue = ? AND step_ms = 86400000
+  WHERE queue IN (?) AND step_ms = 86400000
     AND starts_at < COALESCE(?, :now)
     AND starts_at >= COALESCE(?, COALESCE(?, :now) - 60 * ?)
                      - COALESCE(?, COALESCE(?, :now) - 60 * ?)
                        % CASE WHEN ? > 86400000 THEN ? ELSE 86400000 END
+;
+
+-- metrics.readErrors
+
+  SELECT id, name, error
+  FROM sql_queue_jobs
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id, name, error
+  FROM sql_queue_history
+  WHERE id IN (?)
+;
+
+  SELECT queue, error, SUM(failed) AS failed, SUM(dead) AS dead, MIN(first_at) AS first_at, MAX(last_at) AS last_at,
+         MAX(job_id) AS job_id, COALESCE(?, :now) AS to_at
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  GROUP BY queue, error
+  ORDER BY failed DESC, queue, error
+  LIMIT ?
+;
+
+  SELECT queue, error, SUM(failed) AS failed, SUM(dead) AS dead, MIN(first_at) AS first_at, MAX(last_at) AS last_at,
+         MAX(job_id) AS job_id, COALESCE(?, :now) AS to_at
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= COALESCE(?, COALESCE(?, :now) - 3600000) - COALESCE(?, COALESCE(?, :now) - 3600000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  GROUP BY queue, error
+  ORDER BY failed DESC, queue, error
+  LIMIT ?
+;
+
+  SELECT queue, error, starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at
+;
+
+  SELECT queue, error, starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at
 ;
 
 -- metrics.readTime
@@ -7695,6 +7987,10 @@ SELECT :now AS at
 ;
 
 -- metrics.save
+
+  REPLACE INTO sql_queue_errors (queue, step_ms, starts_at, recorder, error, failed, dead, first_at, last_at, job_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+;
 
   REPLACE INTO sql_queue_metrics (queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -7906,6 +8202,16 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
 -- queues.readService
+
+  SELECT DISTINCT queue
+  FROM (
+    SELECT c.queue
+    FROM sql_queue_claims c
+    WHERE c.queue IN (?) AND c.owner IS NOT NULL AND c.lease_until > :now
+      AND NOT EXISTS (SELECT 1 FROM sql_queue_workers w WHERE w.id = c.worker_id)
+    LIMIT 20000
+  ) AS assigned
+;
 
   SELECT id
   FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
