@@ -106,6 +106,19 @@ describe('the problems of queues', () => {
     expect(problemsOf({ queues: [queue()], groups })).toEqual([]);
   });
 
+  it('do not get worse by the oldest job of a paused group while other jobs run', () => {
+    const facts = (completed: number, paused: number) => ({
+      queues: [queue({ oldestWaitingMs: 20 * MINUTE })],
+      groups: new Map([['q', { blocked: 1, paused }]]),
+      minutes: new Map([['q', [minute(1, { completed, waitMs: 1_000 })]]]),
+    });
+    const behind = (completed: number, paused: number) => problemsOf(facts(completed, paused))[0];
+
+    expect(behind(50, 1)).toMatchObject({ rule: 'behind', severity: 'attention', isGettingWorse: null });
+    expect(behind(50, 0)).toMatchObject({ rule: 'behind', severity: 'broken', isGettingWorse: true });
+    expect(behind(0, 1)).toMatchObject({ rule: 'behind', severity: 'broken', isGettingWorse: true });
+  });
+
   it('are a fifth of failed attempts in five minutes, since the first minute of that run', () => {
     const failures = [0, 1, 3, 4, 5].map((ago) => minute(ago, { completed: 8, failed: 4, dead: 1 }));
     const found = withMinutes(...failures, minute(6, { completed: 50, failed: 2 }));

@@ -78,7 +78,10 @@ function behindProblem(one: QueueFacts, facts: ProblemFacts): QueueProblem | und
   const recent = attempts(0, failingMinutes);
   // Jobs that start now have waited about as long as the oldest one. A longer wait than earlier is a growing backlog.
   const earlierMs = attempts(failingMinutes + 1, 15).waits.quantile(0.5) ?? recent.waits.quantile(0.5);
-  const isGettingWorse = earlierMs === null || recent.ended === 0 || oldestWaitingMs! > GROWTH.wait * earlierMs;
+  const isLonger = earlierMs === null || recent.ended === 0 || oldestWaitingMs! > GROWTH.wait * earlierMs;
+  // The oldest job may be one of a paused group. Its wait does not tell whether the other jobs wait longer.
+  const isUnknown = recent.ended > 0 && (facts.groups.get(queue)?.paused ?? 0) > 0;
+  const isGettingWorse = isUnknown ? null : isLonger;
   return {
     ...{ rule: 'behind', severity: isGettingWorse ? 'broken' : 'attention', queue },
     ...{ since: oldestSince(one), isGettingWorse },
