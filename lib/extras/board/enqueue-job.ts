@@ -1,4 +1,5 @@
 import type { AdminEnqueueOptions } from '../../admin/enqueue-job.js';
+import { checkQueueName } from '../../job/job-names.js';
 import type { BoardCall } from './board-call.js';
 import { queueFor } from './allowed.js';
 import type { BoardInput } from './input.js';
@@ -7,6 +8,7 @@ import { newPayload } from './new-payload.js';
 /** Enqueues a job. Another owner of its key is an error: the person who fills in the form wants a new job. */
 export async function enqueueJob(call: BoardCall): Promise<object> {
   const queue = await queueFor(call, 'enqueue');
+  checkQueueName(queue);
   const payload = newPayload(call.input.raw('payload'), 'Cannot enqueue');
   const { id } = await call.admin.enqueue(queue, payload, optionsOf(call.input));
   return { id };

@@ -1,4 +1,4 @@
-import { isName, NAME_EXPECTED } from '../../job/job-names.js';
+import { checkQueueName, isName, NAME_EXPECTED } from '../../job/job-names.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
 import type { ScheduleTimes } from '../../job/schedules/schedule-options.js';
@@ -12,6 +12,7 @@ import { newPayload } from './new-payload.js';
 export async function createSchedule(call: BoardCall): Promise<object> {
   const { schedules, input } = call;
   const queue = await queueFor(call, 'create-schedule');
+  checkQueueName(queue);
   const name = input.required('name');
   // The store replaces a schedule of the same name.
   if (await schedules.get(name)) throw new Refusal(`A schedule "${name}" exists already.`, 409, 'SCHEDULE_EXISTS');
@@ -26,9 +27,10 @@ export async function editSchedule(call: BoardCall): Promise<object> {
   const { name, options } = stored;
   const queue = input.text('queue') ?? stored.queue;
   if (queue !== stored.queue) await access.require('edit-schedule', queue);
+  checkQueueName(queue);
   const payload = input.has('payload') ? newPayload(input.raw('payload'), 'Schedule') : stored.payload;
-  const job = { queue, jobName: stored.jobName, ...jobNameOf(input), payload, options };
-  return nextOf(await schedules.upsert(name, { ...job, ...scheduleTimes(input) }));
+  const job = { jobName: stored.jobName, ...jobNameOf(input), payload, options };
+  return nextOf(await schedules.upsert(name, { queue, ...job, ...scheduleTimes(input) }));
 }
 
 /** The times of the form. Fields that are missing or empty have their defaults. */
