@@ -192,7 +192,7 @@ describe('the pages of the board', () => {
   });
 
   it('show the errors of all queues with those of retried jobs, and replay a group at a rate into another queue', async () => {
-    const { board, admin, dead, countErrors } = await start();
+    const { board, admin, dead, countErrors } = await start({ queues: { retry: {} } });
     await dead('email', 3, 'E550');
     await dead('email', 2, 'ECONNREFUSED');
     await countErrors(
