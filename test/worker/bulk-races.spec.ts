@@ -35,7 +35,7 @@ const CHANGES: Change[] = [
   },
   {
     verb: 'replay',
-    act: (admin) => admin.retry({ queue: 'q', state: 'dead' }, { to: 'other' }),
+    act: (admin) => admin.retry({ queue: 'q', state: 'dead' }, { to: 'other', create: true }),
     meanwhile: async (admin, id) => (await admin.retry(id)) && admin.cancel(id),
     prepare: 'dead',
     after: { state: 'cancelled' },

@@ -14,6 +14,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   'group.resume': (admin, queue, options) => admin.group(queue, 'g').resume(options),
   'group.limit': (admin, queue, options) => admin.group(queue, 'g').limit({ weight: 2 }, options),
   'group.rest': (admin, queue, options) => admin.group(queue, 'g').rest('1m', options),
+  enqueue: (admin, queue, options) => admin.enqueue(queue, 0, options),
   'retry, to': (admin, to, options) => admin.retry({ queue: 'email.send', state: 'dead' }, { ...options, to }),
 };
 
@@ -37,6 +38,8 @@ const READS: Readonly<Record<string, readonly [Verb, unknown]>> = {
   stats: [(admin, queue) => admin.stats({ queue }), []],
   problems: [(admin, queue) => admin.problems({ queue }), []],
   history: [(admin, queue) => admin.history(queue), []],
+  histories: [(admin, queue) => admin.histories([queue]), new Map([['email.sned', []]])],
+  errors: [(admin, queue) => admin.errors({ queue }), []],
   groups: [(admin, queue) => admin.groups(queue), { groups: [] }],
   audit: [(admin, queue) => admin.audit({ queue }), { entries: [] }],
   flows: [(admin, queue) => admin.flows({ queue }), { flows: [] }],

@@ -1,5 +1,6 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
+import { hasCode } from '../../job/errors.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import { joinedRead } from './joined-read.js';
 
@@ -47,7 +48,15 @@ export class QueueOverview {
 
   /** Counts one queue after the other, because the connections belong to the application. */
   #countNext(queue: string): Promise<number> {
-    const count = () => this.admin.remove({ queue, state: 'completed' }, { dryRun: true, limit: MAX_LISTED });
+    const count = async () => {
+      try {
+        return await this.admin.remove({ queue, state: 'completed' }, { dryRun: true, limit: MAX_LISTED });
+      } catch (error) {
+        // A queue that the options name may have no job so far.
+        if (hasCode(error, 'QUEUE_NOT_FOUND')) return 0;
+        throw error;
+      }
+    };
     const counted = this.#counting.then(count, count);
     this.#counting = counted.catch(() => undefined);
     return counted;
