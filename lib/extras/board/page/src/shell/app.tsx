@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { broken } from '../live/live.js';
 import { route } from '../live/route.js';
 import { Dialog } from '../parts/dialog.js';
@@ -48,7 +48,8 @@ export function App() {
 
 /** Screen readers read the title of a new page, and the next Tab starts there. */
 function useNavigationFocus(view: string): void {
-  useEffect(() => {
+  // Before the page is drawn: a later call would take the focus from a person who has pressed Tab meanwhile.
+  useLayoutEffect(() => {
     scrollTo(0, 0);
     document.querySelector<HTMLElement>('h1')?.focus();
   }, [view]);
