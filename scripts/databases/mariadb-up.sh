@@ -52,9 +52,11 @@ fast) OPTIONS=(--innodb-flush-log-at-trx-commit=0 --sync-binlog=0 --skip-log-bin
 *) die "the profile is durable or fast, not $PROFILE" ;;
 esac
 : >"$DIR/error.log"
+# A server deletes the temporary files of earlier ones from the folder when it starts, also those of a server that runs.
+mkdir -p "$DIR/tmp"
 spawn "$DIR/server.pid" "$DIR/stdout.log" "$MARIADBD" --no-defaults "${AS[@]}" "${PATHS[@]}" --datadir="$DIR/data" \
   --log-error="$DIR/error.log" --port="$PORT" --bind-address=127.0.0.1 --socket="$DIR/s.sock" \
-  --pid-file="$DIR/mariadbd.pid" --server-id="$PORT" --max-connections=500 \
+  --pid-file="$DIR/mariadbd.pid" --tmpdir="$DIR/tmp" --server-id="$PORT" --max-connections=500 \
   --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
   --innodb-print-all-deadlocks=ON "${OPTIONS[@]}" "$@"
 wait_ready mariadbd "$DIR" "$PORT"
