@@ -35,11 +35,8 @@ export function Dialog() {
   return current ? <OpenDialog key={current.id} question={current} /> : null;
 }
 
-function OpenDialog({
-  question: { title, content, fields = NONE, result, submit, isDangerous, isNotice, act },
-}: {
-  question: Question;
-}) {
+function OpenDialog({ question: own }: { question: Question }) {
+  const { title, content, fields = NONE, result, submit, isDangerous, isNotice, act } = own;
   const dialog = useRef<HTMLDialogElement>(null);
   const opener = useRef(document.activeElement);
   const [problems, setProblems] = useState(NO_PROBLEMS);
@@ -51,9 +48,10 @@ function OpenDialog({
   // The first field that has to change.
   useLayoutEffect(() => dialog.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems]);
   const onClose = () => {
-    question.value = undefined;
+    // The next dialog may be open when the browser reports the end of this one.
+    if (question.value === own) question.value = undefined;
     // The browser does it too, unless an update has replaced the button.
-    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+    if (!question.value && opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
   };
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
