@@ -54,8 +54,10 @@ synced() {
 
 options_of() { # options_of NODE  -> OPTIONS
   local dir=$DIR-$1
+  # A server deletes the temporary files of earlier ones from the folder when it starts, also those of another node.
+  mkdir -p "$dir/tmp"
   OPTIONS=("${PATHS[@]}" --datadir="$dir/data" --port=$((PORT + $1)) --bind-address=127.0.0.1 --socket="$dir/s.sock"
-    --pid-file="$dir/mariadbd.pid" --server-id=1 --max-connections=300 --innodb-buffer-pool-size=128M
+    --pid-file="$dir/mariadbd.pid" --tmpdir="$dir/tmp" --server-id=1 --max-connections=300 --innodb-buffer-pool-size=128M
     --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci
     --binlog-format=ROW --default-storage-engine=InnoDB --innodb-autoinc-lock-mode=2 "${DURABLE[@]}"
     --wsrep-on=ON --wsrep-provider="$KEPT/root/usr/lib/galera/libgalera_smm.so" --wsrep-cluster-name="queue-$PORT"
