@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type CanActivate,
   type DynamicModule,
@@ -59,6 +62,13 @@ export class OpenGuard implements CanActivate {
   canActivate(): boolean {
     return true;
   }
+}
+
+/** An SQLite file for applications that run one after the other. It is deleted after the test. */
+export async function freshConnection(): Promise<{ type: 'better-sqlite3'; database: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'sql-queue-board-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return { type: 'better-sqlite3', database: join(folder, 'board.sqlite') };
 }
 
 /** A started application with a board, on a port of its own. It is closed after the test. */
