@@ -213,6 +213,10 @@ describe('the pages of the board', () => {
     await window.page.getByText('49 attempts failed in the last hour. These are all 5 dead jobs.').waitFor();
     const count = await window.page.getByRole('link', { name: 'Errors' }).first().innerText();
     const rows = await window.page.getByRole('row').allInnerTexts();
+    await window.button('24 hours').click();
+    await window.page.getByText('51 attempts failed in the last 24 hours.').waitFor();
+    await window.page.reload();
+    await window.page.getByText('51 attempts failed in the last 24 hours.').waitFor();
     await window.button('Replay the jobs of email with E550').click();
     await window.page.getByText('A dry run counted 3 jobs.').waitFor();
     await window.page.getByLabel('Rate').fill('1/h');

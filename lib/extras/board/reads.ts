@@ -1,3 +1,4 @@
+import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
 import type { BoardAction, BoardCall } from './board-call.js';
@@ -60,11 +61,12 @@ async function readProblems({ problems, access }: BoardCall) {
   return { problems: all.filter((_, index) => isShown[index]) };
 }
 
-/** The errors of the last hour of all queues that the viewer may read, or those of one queue within 30 days. */
+/** The errors of the last hour, or of another range, of one queue or of all queues that the viewer may read. */
 async function readErrors(call: BoardCall) {
   const { errors, access, input } = call;
-  if (!input.has('queue')) return { errors: await errors.lastHour((queue) => access.allows('read', queue)) };
-  return { errors: await errors.ofQueue(await queueFor(call, 'read')) };
+  const range = (input.text('range') ?? 'hour') as ErrorRange;
+  if (input.has('queue')) return { errors: await errors.ofQueue(await queueFor(call, 'read'), range) };
+  return { errors: await errors.ofAll(range, (queue) => access.allows('read', queue)) };
 }
 
 /** The attempts of one queue, or of all queues that the viewer may read. */

@@ -15,7 +15,7 @@ import type { DeadGroup } from '../../dead-groups.js';
 import type { assignedRow, jobDetails, jobRow } from '../../job-views.js';
 import type { readLogs, readSteps } from '../../read-job.js';
 import type { readSchedules } from '../../read-schedules.js';
-import type { ShownErrors } from '../../shared-errors.js';
+import type { ErrorRange, ShownErrors } from '../../shared-errors.js';
 import type { Throughput } from '../../throughput.js';
 
 /** A value of the server after its way as JSON. */
@@ -46,6 +46,7 @@ export type FlowJob = Wire<FlowNode>;
 export type FlowRow = Wire<FlowSummary>;
 export type WaitRow = Wire<WaitRecord>;
 export type Worker = Wire<WorkerRecord>;
+export type { ErrorRange };
 export type Group = Wire<GroupRecord>;
 export type Schedule = Wire<Awaited<ReturnType<typeof readSchedules>>>['schedules'][number];
 export type Subscription = Wire<SubscriptionRecord>;

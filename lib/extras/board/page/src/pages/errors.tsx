@@ -1,14 +1,13 @@
-import type { DeadJobs } from '../answers.js';
+import type { DeadJobs, ErrorCount, ErrorRange } from '../answers.js';
 import { read } from '../api.js';
 import { Sparkline } from '../charts/sparkline.js';
 import { number, plural, sum } from '../format.js';
-import { errors } from '../live/live.js';
 import { useRead } from '../live/use-read.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
 import { Icon } from '../parts/icons.js';
-import { Card, Empty, PageHead, Skeleton } from '../parts/layout.js';
+import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
 import { useRows } from '../parts/rows.js';
 import { actionsColumn, Table, type Column } from '../parts/table.js';
@@ -16,7 +15,13 @@ import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { errorRows, keyOf, type ErrorRow } from './errors/error-rows.js';
 
-const DEAD_MS = 15_000;
+const READ_MS = 15_000;
+
+const RANGES: readonly (readonly [ErrorRange, string])[] = [
+  ['hour', '1 hour'],
+  ['day', '24 hours'],
+  ['month', '30 days'],
+];
 
 const COLUMNS: readonly Column<ErrorRow>[] = [
   { title: 'Error', class: 'error-cell', isUnlabelled: true, cell: (row) => <ErrorOf row={row} /> },
@@ -38,11 +43,17 @@ const COLUMNS: readonly Column<ErrorRow>[] = [
 /** The errors of all queues: what breaks, since when, and the way to repair it. */
 export function ErrorsPage({ params }: PageProps) {
   const { queue } = params;
-  const { data, error: problem } = useRead('dead-groups', () => read<{ groups: DeadJobs[] }>('dead-groups'), DEAD_MS);
-  const isShown = (one: { queue: string }) => !queue || one.queue === queue;
-  const groups = data?.groups.filter(isShown);
-  const counts = errors.value?.filter(isShown);
-  const rows = counts && (groups || problem) ? errorRows(counts, groups ?? []) : undefined;
+  const [range, text] = RANGES.find(([name]) => name === params['range']) ?? RANGES[0]!;
+  const within = `in the last ${text.replace(/^1 /, '')}`;
+  const dead = useRead('dead-groups', () => read<{ groups: DeadJobs[] }>('dead-groups'), READ_MS);
+  const counted = useRead(
+    `${range} ${queue}`,
+    () => read<{ errors: ErrorCount[] }>('errors', { queue, range }),
+    READ_MS,
+  );
+  const groups = dead.data?.groups.filter((one) => !queue || one.queue === queue);
+  const rows =
+    counted.data && (groups || dead.error !== undefined) ? errorRows(counted.data.errors, groups ?? []) : undefined;
   const at = useRows({ count: rows?.length ?? 0, onOpen: (index) => go('job', { id: rows![index]!.jobId }) });
   return (
     <>
@@ -70,36 +81,45 @@ export function ErrorsPage({ params }: PageProps) {
             </button>
           </span>
         )}
+        <Segments
+          label="Range"
+          value={range}
+          options={RANGES}
+          onChange={(one) => go('errors', { ...params, range: one === 'hour' ? '' : one })}
+        />
       </PageHead>
       <Card isFlush class="errors-card">
-        {rows === undefined ? (
-          <Skeleton rows={8} />
-        ) : rows.length === 0 ? (
-          <Empty title="No errors">
-            Nothing has failed in the last hour{queue && ' in this queue'}, and no dead job is left.
-          </Empty>
-        ) : (
-          <>
-            <Table
-              class="errors-grid"
-              caption="Errors, most failed attempts first"
-              rows={rows}
-              keyOf={keyOf}
-              columns={COLUMNS}
-              at={at}
-            />
-            <footer class="pager">
-              <span class="soft">{boundOf(rows, problem)}</span>
-            </footer>
-          </>
-        )}
+        <Loaded of={{ ...counted, data: rows }} rows={8}>
+          {(shown) =>
+            shown.length === 0 ? (
+              <Empty title="No errors">
+                Nothing has failed {within}
+                {queue && ' in this queue'}, and no dead job is left.
+              </Empty>
+            ) : (
+              <>
+                <Table
+                  class="errors-grid"
+                  caption="Errors, most failed attempts first"
+                  rows={shown}
+                  keyOf={keyOf}
+                  columns={COLUMNS}
+                  at={at}
+                />
+                <footer class="pager">
+                  <span class="soft">{boundOf(shown, within, dead.error)}</span>
+                </footer>
+              </>
+            )
+          }
+        </Loaded>
       </Card>
     </>
   );
 }
 
-function boundOf(rows: readonly ErrorRow[], problem: string | undefined): string {
-  const failed = `${plural(sum(rows.map((row) => row.failed)), 'attempt')} failed in the last hour.`;
+function boundOf(rows: readonly ErrorRow[], within: string, problem: string | undefined): string {
+  const failed = `${plural(sum(rows.map((row) => row.failed)), 'attempt')} failed ${within}.`;
   if (problem !== undefined) return `${failed} The dead jobs are not known: ${problem}`;
   const total = number(sum(rows.map(({ dead }) => dead)));
   return rows.some(({ hasMoreDead }) => hasMoreDead)

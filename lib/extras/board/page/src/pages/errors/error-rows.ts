@@ -1,6 +1,6 @@
 import type { DeadJobs, ErrorCount } from '../../answers.js';
 
-/** An error of a queue: its attempts of the last hour, and the dead jobs that it has left. */
+/** An error of a queue: its attempts in the range of the page, and the dead jobs that it has left. */
 export interface ErrorRow {
   readonly queue: string;
   /** Null: all errors beyond the first hundred. Empty: jobs without an error. */

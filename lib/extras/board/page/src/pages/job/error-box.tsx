@@ -30,7 +30,11 @@ export function ErrorBox({ job }: { job: Job }) {
 
 /** Counted, so some of these jobs may have been retried or removed since. */
 function Alike({ queue, name }: { queue: string; name: string }) {
-  const { data } = useRead(`errors ${queue}`, () => read<{ errors: ErrorCount[] }>('errors', { queue }), ALIKE_MS);
+  const { data } = useRead(
+    `errors ${queue}`,
+    () => read<{ errors: ErrorCount[] }>('errors', { queue, range: 'month' }),
+    ALIKE_MS,
+  );
   const alike = data?.errors.find(({ error }) => error === name);
   if (!alike || alike.dead < 2) return null;
   return (
