@@ -92,6 +92,9 @@ describe('the pages of the board', () => {
     await window.page.getByLabel('Rate').fill('100/1m');
     await window.confirm('Limit …');
     await window.announced('The limits of email are changed.');
+    const rate = window.page.getByRole('meter', { name: 'Rate in use' });
+    await rate.waitFor();
+    expect([await rate.getAttribute('aria-valuenow'), await rate.getAttribute('aria-valuemax')]).toEqual(['0', '10']);
     await window.button('Limit …').first().click();
     await window.page.getByLabel('Running at once').fill('many');
     await window.confirm('Limit …');
@@ -122,6 +125,8 @@ describe('the pages of the board', () => {
     await window.confirm('Settings …');
     await window.announced('The settings of email are changed.');
     await window.page.getByText('3 (set at run time)').waitFor();
+    const hours = window.page.getByRole('img', { name: /^From 08:00 to 18:00, \d\d:\d\d now in Europe\/Berlin$/ });
+    expect(await hours.locator('.on').count()).toBe(10);
     const text = await window.page.locator('main').innerText();
 
     expect(await admin.queues()).toMatchObject([

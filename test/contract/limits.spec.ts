@@ -242,6 +242,26 @@ describeStrategies('limits', (setup, { inMemory }) => {
     expect(await limitsOf(world)).toEqual({ maxRunning: 3, rate: RATE, restsUntil: null });
   });
 
+  it('are reported with the jobs that the rate lets start now', async () => {
+    const world = await setup();
+    const left = async () => (await world.admin.queues())[0]!.rateLeft;
+    await declare(world, { rate: { limit: 4, perMs: 3_600_000, burst: 4, window: 'sliding' } });
+    await put(world, 7);
+
+    expect(await left()).toBe(4);
+    await claim(world, 3);
+    expect(await left()).toBe(1);
+    world.advance(3_600_000);
+    expect(await left()).toBe(4);
+    await world.limits.setLimits('q', { rate: { limit: 5, per: '1h', window: 'fixed' } });
+    await claim(world, 2);
+    expect(await left()).toBe(3);
+    world.advance(3_600_000);
+    expect(await left()).toBe(5);
+    await world.limits.setLimits('q', { rate: false });
+    expect(await left()).toBeNull();
+  });
+
   it('of another rate start unused', async () => {
     const world = await setup();
     await declare(world, { rate: { limit: 1, perMs: 86_400_000, burst: 1, window: 'sliding' } });

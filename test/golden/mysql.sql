@@ -3101,7 +3101,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE queue > ?
 ;
 
-  SELECT queue, declared, overrides, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT queue, declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_limits
 ;
 
@@ -8660,7 +8660,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   LIMIT 1
 ;
 
-  SELECT queue, declared, overrides, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT queue, declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_limits
 ;
 
@@ -8861,7 +8861,7 @@ SELECT :now AS at
   LIMIT 1
 ;
 
-  SELECT queue, declared, overrides, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT queue, declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
   FROM sql_queue_limits
 ;
 

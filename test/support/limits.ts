@@ -3,7 +3,7 @@ import type { QueueRecord } from '../../lib/store/features/queues/queue-store.js
 
 /** The limits and settings of a QueueRecord without any. */
 export const UNLIMITED = {
-  ...{ maxRunning: null, rate: null, restsUntil: null },
+  ...{ maxRunning: null, rate: null, rateLeft: null, restsUntil: null },
   settings: {},
 } as const satisfies Partial<QueueRecord>;
 

@@ -37,6 +37,8 @@ export interface QueueRecord {
   maxRunning: number | null;
   /** The rate that holds at present; null: none. */
   rate: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
+  /** How many jobs the rate lets start at the time of the read; null: no rate. */
+  rateLeft: number | null;
   /** No job starts before this time; null: the queue does not rest. */
   restsUntil: Date | null;
   /** The settings of `configure`, `pause` and `limit`. A missing one is as in the options of each process. */

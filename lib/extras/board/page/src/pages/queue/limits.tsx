@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Queue, Verb } from '../../answers.js';
 import { duration, number, rateText } from '../../format.js';
 import { ActionButton } from '../../parts/action.js';
+import { DayStrip } from '../../parts/day-strip.js';
 import { Gauge } from '../../parts/gauge.js';
 import { Card } from '../../parts/layout.js';
 import { When } from '../../parts/when.js';
@@ -9,7 +10,8 @@ import { enabledText, settingsAction } from './settings.js';
 
 /** The limits and settings of the queue, each with its origin. */
 export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[] }) {
-  const { queue, settings, maxRunning, active, waiting, rate, restsUntil, expiresAfterMs, sampledAt } = record;
+  const { queue, settings, maxRunning, active, waiting, rate, rateLeft, restsUntil, expiresAfterMs, sampledAt } =
+    record;
   const { concurrency, enabled } = settings;
   const origin = (name: keyof typeof settings) => (
     <span class="soft origin">({settings[name] === undefined ? 'options' : 'set at run time'})</span>
@@ -39,7 +41,22 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
           {origin('maxRunning')}
         </Entry>
         <Entry name="Rate">
-          {rateText(rate)} {origin('rate')}
+          {rate === null ? (
+            rateText(rate)
+          ) : (
+            <Gauge
+              value={capacityOf(rate) - rateLeft!}
+              max={capacityOf(rate)}
+              isPressed={waiting.value > 0}
+              label="Rate in use"
+              text={
+                <>
+                  {rateText(rate)}, <b>{number(rateLeft!)}</b> may start now
+                </>
+              }
+            />
+          )}{' '}
+          {origin('rate')}
         </Entry>
         <Entry name="Running in each process">
           {concurrency === undefined ? (
@@ -51,6 +68,7 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
           )}
         </Entry>
         <Entry name="Runs jobs">
+          {typeof enabled === 'object' && <DayStrip {...enabled} />}
           {enabledText(enabled)} {enabled !== undefined && origin('enabled')}
         </Entry>
         {restsUntil !== null && (
@@ -66,6 +84,9 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
     </Card>
   );
 }
+
+/** The jobs that may start at once after a rest. */
+const capacityOf = ({ window, limit, burst }: NonNullable<Queue['rate']>) => (window === 'fixed' ? limit : burst);
 
 function Entry({ name, children }: { name: string; children: ComponentChildren }) {
   return (

@@ -1,0 +1,43 @@
+import { now } from '../live/clock.js';
+
+interface Props {
+  /** Such as `08:00`. */
+  readonly from: string;
+  /** Before `from`: on the next day. */
+  readonly to: string;
+  readonly tz?: string | undefined;
+}
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
+const DAY_MINUTES = 24 * 60;
+
+/** The hours of a day at which something runs, and the time there now. */
+export function DayStrip({ from, to, tz = 'UTC' }: Props) {
+  const isOn = (hour: number) => isWithin(hour * 60, from, to) || isWithin(hour * 60 + 59, from, to);
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone: tz,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const time = clock.format(now.value);
+  const at = `${((minutesOf(time) / DAY_MINUTES) * 100).toFixed(1)}%`;
+  return (
+    <span class="day" role="img" aria-label={`From ${from} to ${to}, ${time} now in ${tz}`}>
+      {HOURS.map((hour) => (
+        <i key={hour} class={isOn(hour) ? 'on' : ''} />
+      ))}
+      <b style={{ left: at }} />
+    </span>
+  );
+}
+
+function isWithin(minutes: number, from: string, to: string): boolean {
+  const [start, end] = [minutesOf(from), minutesOf(to)];
+  return start < end ? start <= minutes && minutes < end : start <= minutes || minutes < end;
+}
+
+function minutesOf(time: string): number {
+  const [hours, minutes] = time.split(':').map(Number);
+  return hours! * 60 + minutes!;
+}
