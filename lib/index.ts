@@ -173,7 +173,15 @@ export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
 export { SqlQueueRunner } from './worker/sql-queue-runner.js';
 export type { QueueOccupancy } from './worker/queue/queue-slots.js';
 export type { WorkerOptions } from './worker/worker-options.js';
-export type { JobCounts, JobFilter, JobPage, LogLine, LogPage, WorkerRecord } from './store/admin/admin-store.js';
+export type {
+  JobCounts,
+  JobFilter,
+  JobPage,
+  LogLine,
+  LogPage,
+  WorkerQueue,
+  WorkerRecord,
+} from './store/admin/admin-store.js';
 export type { QueueRecord, SubscriptionRecord } from './store/features/queues/queue-store.js';
 export type { AuditFilter, AuditRecord, AuditVerb } from './store/features/audit/audit-store.js';
 export type { JobCount, QueueStats } from './store/features/stats/stats-store.js';

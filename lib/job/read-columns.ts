@@ -128,6 +128,13 @@ export function readNames(text: unknown): string[] {
   return parsed.value.filter((name): name is string => typeof name === 'string');
 }
 
+/** For each queue of a worker the calls of its handlers that may run at once. */
+export function readSlots(text: unknown): Map<string, number> {
+  const parsed = readJson(text);
+  if ('problem' in parsed || !isOptions(parsed.value)) return new Map();
+  return new Map(Object.entries(parsed.value).filter(([, slots]) => isWhole(slots, 1, MAX_INT)));
+}
+
 function isPositive(value: unknown): value is number {
   return isWhole(value, 1, MAX_TIMESTAMP_MS);
 }

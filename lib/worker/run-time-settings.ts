@@ -11,9 +11,12 @@ export class RunTimeSettings {
   readonly #concurrency = new WeakMap<QueueWorker, number>();
   readonly #answers = new Map<string, boolean>();
   readonly #outages = new Map<string, OutageLog>();
+  #hasUnsaved = false;
+  #isSaving = false;
 
   constructor(
     private readonly parts: WorkerParts,
+    private readonly workerId: string,
     private readonly queues: QueueWorkers,
     private readonly pauses: QueuePauses,
   ) {}
@@ -30,7 +33,7 @@ export class RunTimeSettings {
     if (worker && this.#concurrency.get(worker) !== (concurrency ?? undefined)) {
       if (concurrency === null) this.#concurrency.delete(worker);
       else this.#concurrency.set(worker, concurrency);
-      worker.setConcurrency(concurrency ?? this.parts.optionsFor(queue).concurrency);
+      this.#setConcurrency(worker, concurrency ?? this.parts.optionsFor(queue).concurrency);
     }
     return isEnabled && this.#isEnabledHere(queue);
   }
@@ -38,7 +41,28 @@ export class RunTimeSettings {
   /** The concurrency of the options has changed. */
   onOptionsChanged(queue: string): void {
     const worker = this.queues.of(queue);
-    if (worker && !this.#concurrency.has(worker)) worker.setConcurrency(this.parts.optionsFor(queue).concurrency);
+    if (worker && !this.#concurrency.has(worker))
+      this.#setConcurrency(worker, this.parts.optionsFor(queue).concurrency);
+  }
+
+  #setConcurrency(worker: QueueWorker, concurrency: number): void {
+    worker.setConcurrency(concurrency);
+    void this.saveSlots();
+  }
+
+  /**
+   * Stores the queues and their slots in the table of workers: one statement at a time, so that the last state stays. The table
+   * only informs people, so a failure is ignored.
+   */
+  async saveSlots(): Promise<void> {
+    this.#hasUnsaved = true;
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    while (this.#hasUnsaved) {
+      this.#hasUnsaved = false;
+      await this.parts.stores.workers.setQueues(this.workerId, this.queues.slots).catch(() => undefined);
+    }
+    this.#isSaving = false;
   }
 
   /** If the function fails, its last answer holds. */

@@ -40,7 +40,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const id = randomUUID();
   const queues = new QueueWorkers(parts, id);
   const pauses = new QueuePauses(queues, isPausedHere, () => listener?.restartListening());
-  const settings = new RunTimeSettings(parts, queues, pauses);
+  const settings = new RunTimeSettings(parts, id, queues, pauses);
   const strategies = new QueueStrategies(jobs, logger, optionsFor);
   const completer = new Completer(
     jobs,
@@ -115,7 +115,9 @@ export async function startWorker(worker: Worker): Promise<void> {
   await schedules.declare();
   await strategies.choose(queues);
   const excluded = parts.handlers.queues.filter((queue) => !queues.includes(queue));
-  await parts.stores.workers.register({ id, host: hostname(), pid: process.pid, queues, excluded });
+  const slots = Number.isFinite(parts.workerOptions.concurrency) ? parts.workerOptions.concurrency : null;
+  const own = { id, host: hostname(), pid: process.pid, slots };
+  await parts.stores.workers.register({ ...own, queues: worker.queues.slots, excluded });
   await readStates(worker, queues);
   await lock.acquireFor(queues);
   pauses.apply();
@@ -128,17 +130,19 @@ export async function startWorker(worker: Worker): Promise<void> {
 
 /** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
 export async function addQueue(worker: Worker, queue: string): Promise<void> {
-  const { id, parts, queues, strategies, lock, pauses, leases, poller } = worker;
+  const { id, parts, queues, strategies, lock, pauses, settings, leases, poller } = worker;
   if (queues.of(queue)) return;
   const registrar = new QueueRegistrar(parts, [queue]);
   await registrar.declare();
   await strategies.choose([queue]);
   await lock.acquireFor([queue]);
-  await parts.stores.workers.setQueues(id, [...queues.names, queue]);
+  await parts.stores.workers.setQueues(id, queues.slots.set(queue, parts.optionsFor(queue).concurrency));
   leases.supportLease(parts.optionsFor(queue).leaseMs);
   worker.addedRegistrars.set(queue, registrar);
   registrar.start();
   worker.addQueue(queue);
+  // A change of the slots may have replaced the row meanwhile.
+  void settings.saveSlots();
   await readStates(worker, [queue]);
   pauses.apply();
   // Only a poll can find jobs that the queue already has.
@@ -147,7 +151,7 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
 
 /** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
 export async function removeQueue(worker: Worker, queue: string): Promise<void> {
-  const { id, parts, queues, strategies, pauses, listener, addedRegistrars, ended } = worker;
+  const { queues, strategies, pauses, settings, listener, addedRegistrars, ended } = worker;
   const removed = queues.of(queue);
   if (!removed) return;
   pauses.remove(queue);
@@ -160,8 +164,7 @@ export async function removeQueue(worker: Worker, queue: string): Promise<void> 
   const registrar = addedRegistrars.get(queue);
   addedRegistrars.delete(queue);
   await registrar?.stop();
-  // The queues in the worker table only inform people, so a failure is ignored.
-  await parts.stores.workers.setQueues(id, queues.names).catch(() => undefined);
+  await settings.saveSlots();
 }
 
 /** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */

@@ -63,7 +63,7 @@ export async function seed(sql, prefix, scale) {
        '{"which":{"queue":"large"}}', 1, ${at} - n FROM ${numbers}`,
   );
   await sql(`INSERT INTO ${prefix}workers (id, host, pid, queues, started_at, seen_at)
-    SELECT CONCAT('worker-', n), 'host', n, '["large","grouped"]', ${at}, ${at} FROM ${sequence(0, 100)}`);
+    SELECT CONCAT('worker-', n), 'host', n, '{"large":20,"grouped":10}', ${at}, ${at} FROM ${sequence(0, 100)}`);
   await sql(`INSERT INTO ${prefix}subscriptions (queue, topic, created_at)
     SELECT CONCAT('small-', n % ${QUEUES}), CONCAT('topic-', n), ${at} FROM ${sequence(0, 1_000)}`);
   await sql(`INSERT INTO ${prefix}flows (id, created_at, expires_at) VALUES (1, ${at}, ${FAR})`);

@@ -460,8 +460,15 @@ describe('the pages of the board', () => {
   });
 
   it('show workers and topics', async () => {
-    const { board, admin, runner } = await start();
-    await runner.handle('email', {}, () => undefined);
+    const { board, admin, producer, runner } = await start();
+    const held = gate();
+    const end = gate();
+    await runner.handle('email', { concurrency: 3 }, () => {
+      held.open();
+      return end.opened;
+    });
+    await producer.enqueue('email', 1);
+    await held.opened;
     await admin.subscribe('crm', { topic: 'user.*', where: { region: ['eu', 'uk'] } });
     const window = await board('workers');
 
@@ -471,6 +478,12 @@ describe('the pages of the board', () => {
       .getByText(/^alive/)
       .first()
       .waitFor();
+    const meter = window.page.getByRole('meter', { name: 'Running jobs of email' });
+    expect(await meter.getAttribute('aria-valuenow')).toBe('1');
+    expect(await meter.getAttribute('aria-valuemax')).toBe('3');
+    await window.go('queue?queue=email');
+    await window.page.getByRole('meter', { name: `Running jobs of process ${process.pid}` }).waitFor();
+    end.open();
     await window.go('topics');
 
     expect(await window.row('crm').innerText()).toContain('region = eu or uk');

@@ -171,7 +171,7 @@ describe('the security of the board', () => {
       )),
     ];
 
-    expect(workers.body.workers).toMatchObject([{ id: both, queues: ['open'] }]);
+    expect(workers.body.workers).toMatchObject([{ id: both, queues: [{ queue: 'open', slots: 10 }] }]);
     expect(audit.body.entries).toMatchObject([{ verb: 'retry', queue: 'open' }]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
     const lists = [await read('flows'), await read('waits')];

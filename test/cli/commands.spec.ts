@@ -204,7 +204,7 @@ describeEngines('the command line', (setup) => {
     const listed = await json<{ jobs: object[] }>('list', 'fails', 'dead');
     const shown = await call('show', String(id));
     const withPayload = await json<{ payload: unknown }>('show', String(id), '--payload');
-    const workers = await json<{ queues: string[] }[]>('workers');
+    const workers = await json<{ queues: { queue: string; slots: number }[] }[]>('workers');
 
     expect(status).toMatchObject({ code: 0, err: '' });
     expect(status.out).toMatch(
@@ -215,7 +215,7 @@ describeEngines('the command line', (setup) => {
     expect(shown.out).toContain('no \ufffd[31mroute');
     expect(shown.out).not.toContain('4242');
     expect(withPayload.payload).toEqual({ card: '4242' });
-    expect(workers.map(({ queues }) => queues)).toEqual([['fails']]);
+    expect(workers.map(({ queues }) => queues)).toMatchObject([[{ queue: 'fails', slots: 10, running: 0 }]]);
     expect((await call('schedules')).out).toBe('No schedules.\n');
   });
 

@@ -7,7 +7,7 @@ const ANN = { workerId: 'people', owner: 'ann' };
 describeStores('a server whose clock was set back by two hours', (setup) => {
   it('has the jobs of a dead worker rescued one lease later', async () => {
     const { put, claim, jobs, workers, advance } = await setup();
-    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await put({});
     const dead = await claim();
 
@@ -40,7 +40,7 @@ describeStores('a server whose clock was set back by two hours', (setup) => {
 
   it('reports no expired lease among leases written since', async () => {
     const { put, claim, jobs, workers, advance } = await setup();
-    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await put({}, {});
     const { id } = await claim();
 

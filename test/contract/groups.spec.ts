@@ -235,7 +235,7 @@ describeStrategies('groups', (setup, { server, strategy }) => {
 
   it('go on if the clock of the server goes an hour ahead and back', async () => {
     const world = await setup();
-    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await put(world, 'a', 3);
     const rate = { limit: 10, perMs: 100_000, burst: 1, window: 'sliding' } as const;
     const groups: GroupRules = { ...RULES, rate };

@@ -142,7 +142,7 @@ describeStrategies('limits', (setup, { inMemory }) => {
 
   it('end a rest of a minute if the clock of the server goes an hour ahead and back', async () => {
     const world = await setup();
-    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await put(world, 1);
 
     world.advance(3_600_000);

@@ -44,7 +44,7 @@ describeStores('a plain INSERT', (setup) => {
 
   it('does not make its queue look busy with a delayed job', async () => {
     const { sql, jobs, workers } = await setup();
-    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${Date.now() + 60_000})`);
 
     const { queues, dueInMs } = await jobs.summarizeWork(['q']);

@@ -9,12 +9,12 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
   it('are claims that no worker rescues, workers without a heartbeat, and attempts of queues with failures', async () => {
     const { admin, metrics, workers, put, claim, advance } = await setup();
     await put({});
-    await workers.register({ id: 'gone', host: 'h', pid: 7, queues: ['q'] });
+    await workers.register({ id: 'gone', host: 'h', pid: 7, queues: new Map([['q', 1]]) });
     advance(3_600_000 - LEASE_MS);
     await claim();
-    await workers.register({ id: 'silent', host: 'h', pid: 7, queues: ['q'] });
+    await workers.register({ id: 'silent', host: 'h', pid: 7, queues: new Map([['q', 1]]) });
     advance(LEASE_MS + MINUTE_MS + 1);
-    await workers.register({ id: 'here', host: 'h', pid: 7, queues: ['q'] });
+    await workers.register({ id: 'here', host: 'h', pid: 7, queues: new Map([['q', 1]]) });
     const at = await metrics.readTime();
     const row = (queue: string, minutesAgo: number, counts: object) =>
       metricsRow({ queue, startsAtMs: at - (at % MINUTE_MS) - minutesAgo * MINUTE_MS, ...counts });
@@ -73,7 +73,16 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
 
   it('do not call a queue unserved whose jobs people or other programs have taken, and have not ended', async () => {
     const { admin, consumer, workers, put, advance } = await setup();
-    await workers.register({ id: 'crashed', host: 'h', pid: 7, queues: ['handed-off', 'people', 'lapsed'] });
+    await workers.register({
+      id: 'crashed',
+      host: 'h',
+      pid: 7,
+      queues: new Map([
+        ['handed-off', 1],
+        ['people', 1],
+        ['lapsed', 1],
+      ]),
+    });
     advance(2 * MINUTE_MS);
     const take = async (queue: string, workerId: string, leaseMs: number | null) => {
       const [id] = await put({ queue }, { queue });

@@ -81,7 +81,16 @@ describeStores('prune()', (setup) => {
 describeStores('a work summary', (setup) => {
   async function setupQueues() {
     const world = await setup();
-    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['a', 'b', 'c'] });
+    await world.workers.register({
+      id: 'w',
+      host: 'h',
+      pid: 1,
+      queues: new Map([
+        ['a', 1],
+        ['b', 1],
+        ['c', 1],
+      ]),
+    });
     return world;
   }
 

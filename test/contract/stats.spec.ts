@@ -97,9 +97,17 @@ describeStores('a sample of the statistics', (setup) => {
 
   it('counts the workers that were seen within the last minute', async () => {
     const world = await setup();
-    await world.workers.register({ id: 'killed', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'killed', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     world.advance(60_001);
-    await world.workers.register({ id: 'here', host: 'h', pid: 1, queues: ['q', 'other'] });
+    await world.workers.register({
+      id: 'here',
+      host: 'h',
+      pid: 1,
+      queues: new Map([
+        ['q', 1],
+        ['other', 1],
+      ]),
+    });
 
     expect([(await statsOf(world))!.workers, (await statsOf(world, 'other'))!.workers]).toEqual([1, 1]);
   });

@@ -128,7 +128,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a server that ignores SKIP LOCKED', (set
       const waits = jobs.length > 0 || (await store.summarizeWork(['q'])).queues.get('q')!.waiting;
       return waits ? [...idsOf(jobs), ...(await drain(store))] : [];
     };
-    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     const drained = await Promise.all(stores.map(drain));
 
     expect(drained.flat().sort((a, b) => a - b)).toEqual(ids);

@@ -341,7 +341,15 @@ describeStores('a temporary queue', (setup) => {
       'a worker that is alive',
       async ({ workers, advance }) => {
         advance(50_000);
-        await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['another', 'q'] });
+        await workers.register({
+          id: 'w',
+          host: 'h',
+          pid: 1,
+          queues: new Map([
+            ['another', 1],
+            ['q', 1],
+          ]),
+        });
         advance(-50_000);
       },
     ],

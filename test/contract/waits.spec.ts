@@ -69,7 +69,7 @@ describeStores('a process that waits for jobs', (setup) => {
 
   it('can register again, and is visible in the next work summary of every worker', async () => {
     const { jobs, workers, waits, advance } = await setup();
-    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     const before = await jobs.summarizeWork(['q']);
     await waits.register(7, [1], 60_000);
     const first = await jobs.summarizeWork(['q']);

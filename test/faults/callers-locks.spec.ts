@@ -141,7 +141,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
     ],
   ])('on a queue (%s) does not block heartbeats, completions and claims of workers and people', async (_name, verb) => {
     const { store, world, held, transaction } = await prepare();
-    await store.workers.register({ id: 'worker-1', host: 'host', pid: 1, queues: ['q'] });
+    await store.workers.register({ id: 'worker-1', host: 'host', pid: 1, queues: new Map([['q', 1]]) });
 
     await transaction('READ COMMITTED', async (manager) => {
       await verb(store, manager);
@@ -162,7 +162,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
       const verbs = Array.from({ length: 6 }, (_, n) => [
         store.queues.subscribe('new', subscriptions),
         store.queues.declare([{ queue: 'new', expiresAfterMs: null, subscriptions }]),
-        store.workers.register({ id: `worker-${n}`, host: 'host', pid: 1, queues: ['new'] }),
+        store.workers.register({ id: `worker-${n}`, host: 'host', pid: 1, queues: new Map([['new', 1]]) }),
       ]);
       await untilWaiting(world, /(UPDATE|INTO) sql_queue_queues/, 5);
       await work(store, held);

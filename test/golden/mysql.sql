@@ -158,14 +158,14 @@
 
 -- admin.counts
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
@@ -3436,9 +3436,19 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- admin.workers
 
-  SELECT id, host, pid, queues, excluded, started_at, seen_at
+  SELECT id, host, pid, queues, slots, excluded, started_at, seen_at
   FROM sql_queue_workers
   ORDER BY started_at, id
+;
+
+  SELECT id, queue, claim_id, runnable
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE owner IS NULL
 ;
 
 -- audit.list
@@ -8643,14 +8653,14 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   WHERE id IN (?)
 ;
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
@@ -8844,14 +8854,14 @@ SELECT :now AS at
   WHERE queue > ?
 ;
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
@@ -9487,8 +9497,8 @@ START TRANSACTION
   VALUES (?, 0, :now)
 ;
 
-  INSERT INTO sql_queue_workers (id, host, pid, queues, excluded, started_at, seen_at)
-  VALUES (?, ?, ?, ?, ?, :now, :now)
+  INSERT INTO sql_queue_workers (id, host, pid, queues, slots, excluded, started_at, seen_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now, :now)
 ;
 
   SELECT id

@@ -158,14 +158,14 @@
 
 -- admin.counts
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
@@ -3475,9 +3475,19 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- admin.workers
 
-  SELECT id, host, pid, queues, excluded, started_at, seen_at
+  SELECT id, host, pid, queues, slots, excluded, started_at, seen_at
   FROM sql_queue_workers
   ORDER BY started_at, id
+;
+
+  SELECT id, queue, claim_id, runnable
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE owner IS NULL
 ;
 
 -- audit.list
@@ -7216,14 +7226,14 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   WHERE id IN (?)
 ;
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
@@ -7425,14 +7435,14 @@ SELECT :now AS at
          ) AS grouped_since
 ;
 
-  SELECT id, job_ids, start_limit
-  FROM sql_queue_claims
-  WHERE ? IS NULL OR queue = ?
-;
-
   SELECT id, queue, claim_id, runnable
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id <> 0
+;
+
+  SELECT id, worker_id, job_ids, start_limit
+  FROM sql_queue_claims
+  WHERE ? IS NULL OR queue = ?
 ;
 
   SELECT priority, COALESCE(due_at, created_at) AS since
@@ -7969,8 +7979,8 @@ SELECT :now AS at
   WHERE id IN (?) AND seen_at < :now - 86400000
 ;
 
-  INSERT INTO sql_queue_workers (id, host, pid, queues, excluded, started_at, seen_at)
-  VALUES (?, ?, ?, ?, ?, :now, :now)
+  INSERT INTO sql_queue_workers (id, host, pid, queues, slots, excluded, started_at, seen_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now, :now)
 ;
 
   INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)

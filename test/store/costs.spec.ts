@@ -304,7 +304,7 @@ const steps: Step[] = [
     counts: [1],
     prepare: async (world, _jobs, _count, { workers }) => {
       const id = randomUUID();
-      await world.workers.register({ id, host: 'h', pid: 1, queues: ['q'] });
+      await world.workers.register({ id, host: 'h', pid: 1, queues: new Map([['q', 1]]) });
       return () => workers.markSeen(id);
     },
   },

@@ -59,7 +59,7 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
 
   it('do not hide the next due time and the next lease expiry', async () => {
     const world = await setup();
-    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     await world.put({}, {});
     const { jobs: lapsed } = await world.claim({ leaseMs: 1_000 });
     await world.claim({ leaseMs: LEASE_MS + 4_000 });

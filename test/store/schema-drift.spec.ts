@@ -116,7 +116,7 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
   it('can be read in every state of a job', async () => {
     const { connect, put, claim, jobs, workers } = await setup();
     const [id] = await put({});
-    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
     const dataSource = await connect({ entities: [...sqlQueueEntities()] });
     const taken = await claim();
     const claims = await dataSource.getRepository('SqlQueueClaim').find();
@@ -126,7 +126,7 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
     expect(claims).toMatchObject([{ id: taken.id, workerId: 'worker-1', jobIds: `[${id}]`, leaseMs: 30_000 }]);
     expect(await dataSource.getRepository('SqlQueueHistory').find()).toMatchObject([{ id, state: 'completed' }]);
     expect(await dataSource.getRepository('SqlQueueQueue').find()).toMatchObject([{ queue: 'q', paused: 0 }]);
-    expect(await dataSource.getRepository('SqlQueueWorker').find()).toMatchObject([{ id: 'w', queues: '["q"]' }]);
+    expect(await dataSource.getRepository('SqlQueueWorker').find()).toMatchObject([{ id: 'w', queues: '{"q":1}' }]);
   });
 
   it('create a complete job from an insert', async () => {

@@ -29,12 +29,18 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   const put = (count: number, given = {}) => jobs.enqueue(Array.from({ length: count }, () => newJob(given)));
   const keepOneMinute = () => 60_000;
 
-  await workers.register({ id: 'gone', host: 'h', pid: 1, queues: ['q'] });
+  await workers.register({ id: 'gone', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
   advance(86_400_001);
-  await workers.register({ id: 'here', host: 'h', pid: 1, queues: ['q'] });
+  await workers.register({ id: 'here', host: 'h', pid: 1, queues: new Map([['q', 1]]) });
   await workers.markSeen('here');
-  await workers.setQueues('here', ['q']);
-  await workers.setQueues('here', ['q', 'other']);
+  await workers.setQueues('here', new Map([['q', 1]]));
+  await workers.setQueues(
+    'here',
+    new Map([
+      ['q', 1],
+      ['other', 1],
+    ]),
+  );
   await jobs.summarizeWork(['q']);
   for (const count of [1, 2, 40]) {
     for (const outcome of Object.values(outcomes)) {

@@ -20,7 +20,7 @@ export async function fillTables(source: DataSource, size: number): Promise<void
     SELECT n + 1000000, 'q', 'n', 'completed', 0, 1, 0, 0, ${far}, REPEAT('x', 100) FROM ${numbers}`);
   await source.query(`
     INSERT INTO sql_queue_workers (id, host, pid, queues, started_at, seen_at)
-    SELECT n, 'h', 1, '[]', 0, ${far} FROM ${numbers} WHERE n % 100 = 0`);
+    SELECT n, 'h', 1, '{}', 0, ${far} FROM ${numbers} WHERE n % 100 = 0`);
   await source.query(`
     INSERT INTO sql_queue_queues (queue, created_at, expires_after_ms, used_at)
     SELECT CONCAT('queue-', n), 0, IF(n % 20 = 0, 1000, NULL), ${far} FROM ${numbers} WHERE n % 10 = 0`);

@@ -103,7 +103,7 @@ export const VALID_ROWS: Readonly<
     ...{ queue: `'subscriber-${id}'`, topic: `'topic.x'`, header_filter: `'{"a":"b"}'`, created_at: now },
   }),
   workers: (id, now) => ({
-    ...{ id: `'worker-${id}'`, host: `'h'`, pid: 1, queues: `'["q"]'`, started_at: now, seen_at: now - 90_000_000 },
+    ...{ id: `'worker-${id}'`, host: `'h'`, pid: 1, queues: `'{"q":1}'`, started_at: now, seen_at: now - 90_000_000 },
   }),
   commit_log: (id, now) => ({ id, number: 1, first_id: 1, id_step: 1, seen_at: now - 90_000_000 }),
   stages: (id) => ({ job_id: id, queue: `'q'`, stage: `'review'`, priority: 0 }),

@@ -8,6 +8,7 @@ describeEngines('the settings of a queue', (setup) => {
     const handlers = { q: () => release.opened };
     const { producer, admin, runner } = await world.start({ handlers, queues: { q: { concurrency: 1, prefetch: 0 } } });
     const active = async () => (await admin.counts('q')).active;
+    const slots = async () => (await admin.workers())[0]!.queues[0]!.slots;
     for (let n = 0; n < 5; n++) await producer.enqueue('q', n);
     await eventually(async () => (await active()) === 1);
 
@@ -16,7 +17,9 @@ describeEngines('the settings of a queue', (setup) => {
     runner.setConcurrency('q', 2);
     await admin.configure('q', { concurrency: 4 });
     await eventually(async () => (await active()) === 4);
+    await eventually(async () => (await slots()) === 4);
     await admin.configure('q', null);
+    await eventually(async () => (await slots()) === 2);
     release.open();
     await runner.whenIdle();
 

@@ -9,6 +9,7 @@ import type { SharedErrors } from './shared-errors.js';
 import type { SharedHistory } from './shared-history.js';
 import type { SharedRead } from './shared-read.js';
 import type { QueueProblem } from '../../job/problems/queue-problem.js';
+import type { WorkerRecord } from '../../store/admin/admin-store.js';
 import type { Throughput } from './throughput.js';
 
 /** What the reads and writes of the board work with. */
@@ -18,8 +19,9 @@ export interface BoardParts {
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly throughput: Throughput;
-  /** For all viewers, as the four below. */
+  /** For all viewers, as the five below. */
   readonly problems: SharedRead<QueueProblem[]>;
+  readonly workers: SharedRead<WorkerRecord[]>;
   readonly errors: SharedErrors;
   readonly deadJobs: DeadJobGroups;
   readonly history: SharedHistory;

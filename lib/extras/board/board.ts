@@ -45,6 +45,7 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       ...{ ...parts, redactor },
       throughput: new Throughput(admin, systemClock),
       problems: new SharedRead(() => admin.problems(), this.options.refresh, systemClock),
+      workers: new SharedRead(() => admin.workers(), this.options.refresh, systemClock),
       errors: new SharedErrors(admin, redactor, systemClock),
       deadJobs: new DeadJobGroups(admin, redactor, systemClock),
       history: new SharedHistory(admin, systemClock),

@@ -109,16 +109,13 @@ async function readGroups(call: BoardCall) {
 }
 
 /** The workers of queues that the viewer may read, with these queues only. */
-async function readWorkers({ admin, access }: BoardCall) {
+async function readWorkers({ workers, access }: BoardCall) {
   await access.require('read');
-  const workers = await admin.workers();
+  const all = await workers.read();
   const shown = await Promise.all(
-    workers.map(async (worker) => {
-      const readable = await access.filter(worker.queues.map((queue) => ({ queue })));
-      return { ...worker, queues: readable.map(({ queue }) => queue) };
-    }),
+    all.map(async (worker) => ({ ...worker, queues: await access.filter(worker.queues) })),
   );
-  return { workers: shown.filter(({ queues }, index) => queues.length > 0 || workers[index]!.queues.length === 0) };
+  return { workers: shown.filter(({ queues }, index) => queues.length > 0 || all[index]!.queues.length === 0) };
 }
 
 /** The jobs of an owner, of a stage, or those without an owner. */

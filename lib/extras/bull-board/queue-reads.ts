@@ -86,7 +86,8 @@ export class QueueReads {
     // Both times are those of the database.
     const sampledAt = stats[0]?.sampledAt.getTime() ?? 0;
     return workers
-      .filter(({ queues, seenAt }) => queues.includes(this.queue) && seenAt.getTime() >= sampledAt - WORKER_ALIVE_MS)
+      .filter(({ queues }) => queues.some(({ queue }) => queue === this.queue))
+      .filter(({ seenAt }) => seenAt.getTime() >= sampledAt - WORKER_ALIVE_MS)
       .map(({ id, host, pid, startedAt, seenAt }) => ({
         ...{ id, name: `${host}, process ${pid}`, addr: host },
         age: Math.max(0, Math.round((seenAt.getTime() - startedAt.getTime()) / 1_000)),

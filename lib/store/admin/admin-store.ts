@@ -91,12 +91,25 @@ export interface LogPage {
   next?: string;
 }
 
+/** A queue of a worker. */
+export interface WorkerQueue {
+  queue: string;
+  /** How many calls of its handlers may run at once in this worker. A call of `handleBatch` gets several jobs. */
+  slots: number;
+  /** The jobs that the worker has started. */
+  running: number;
+  /** The jobs that it has claimed and not started. */
+  prefetched: number;
+}
+
 export interface WorkerRecord {
   id: string;
   host: string;
   pid: number;
   /** The queues that the worker serves. */
-  queues: string[];
+  queues: WorkerQueue[];
+  /** The option `worker.concurrency`: the calls of handlers that may run at once over all queues; null: no limit. */
+  slots: number | null;
   /** The queues for which the process had a handler when it started, and which its option `worker.queues` excludes. */
   excluded: string[];
   startedAt: Date;

@@ -1,6 +1,6 @@
 import type { NeededJob } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
-import { readNames } from '../../job/read-columns.js';
+import { readSlots } from '../../job/read-columns.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { idsInClaims } from '../reads/live-candidates.js';
@@ -64,5 +64,5 @@ export function* readActiveIds(queue: string): Work<number[]> {
 /** Some names, for a suggestion. */
 export function* readServedQueues(): Work<string[]> {
   const rows = yield* query<Pick<TableRow<'workers'>, 'queues'>>(SERVED);
-  return [...new Set(rows.flatMap(({ queues }) => readNames(queues)))];
+  return [...new Set(rows.flatMap(({ queues }) => [...readSlots(queues).keys()]))];
 }

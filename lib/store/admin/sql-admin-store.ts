@@ -1,7 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type { PageOrder } from '../../job/page-options.js';
 import type { AdminStore, JobSearch } from './admin-store.js';
-import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from '../reads/candidates.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
@@ -31,6 +30,7 @@ import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { readWorkers } from './read-workers.js';
 
 const selectLogs = (order: PageOrder) => `
   SELECT number, logged_at, line
@@ -38,11 +38,6 @@ const selectLogs = (order: PageOrder) => `
   WHERE job_id = :id AND number ${orderKeywordsOf(order).beyond} :after
   ORDER BY number ${orderKeywordsOf(order).way}
   LIMIT :limit`;
-
-const WORKERS = `
-  SELECT id, host, pid, queues, excluded, started_at, seen_at
-  FROM {workers}
-  ORDER BY started_at, id`;
 
 const SET_PAUSED = `
   UPDATE {queues} {by primary}
@@ -136,16 +131,7 @@ export function sqlAdminStore(
     queueNames: () => blocking.runIdempotent(() => readQueueNames(dialect)),
     queues: () => blocking.runIdempotent(() => readQueues(dialect)),
 
-    async workers() {
-      const rows = await blocking.runIdempotent(() => query<TableRow<'workers'>>(WORKERS));
-      return rows.map(({ started_at, seen_at, queues, excluded, ...row }) => ({
-        ...row,
-        queues: readNames(queues),
-        excluded: readNames(excluded),
-        startedAt: new Date(Number(started_at)),
-        seenAt: new Date(Number(seen_at)),
-      }));
-    },
+    workers: () => blocking.runIdempotent(readWorkers),
 
     setPaused: (queues, paused, change) =>
       runChange(

@@ -74,8 +74,10 @@ export const TABLE_SCHEMAS = {
       id: primary(word('id', 36)),
       host: label('host', 255),
       pid: int('pid'),
-      /** JSON: the queues of the worker. */
+      /** JSON: each queue of the worker, with the calls of its handlers that may run at once. */
       queues: text('queues'),
+      /** The calls of handlers that may run at once, over all queues; null: no limit but those of the queues. */
+      slots: nullable(int('slots')),
       /** JSON: the queues whose handlers did not run in that process when it started; null: none. */
       excluded: nullable(text('excluded')),
       startedAt: bigint('started_at'),

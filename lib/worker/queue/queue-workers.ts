@@ -24,6 +24,11 @@ export class QueueWorkers {
     return this.#all.map(({ occupancy }) => occupancy);
   }
 
+  /** For each queue the calls of its handlers that may run at once. */
+  get slots(): Map<string, number> {
+    return new Map(this.occupancy.map(({ queue, slots }) => [queue, slots]));
+  }
+
   /** How many jobs this process has claimed so far. */
   get claimedCount(): number {
     return this.#all.reduce((sum, { claimedCount }) => sum + claimedCount, 0);

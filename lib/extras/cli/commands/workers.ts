@@ -1,4 +1,5 @@
 import type { Command } from '../command.js';
+import type { WorkerQueue } from '../../../store/admin/admin-store.js';
 import { table, time } from '../output.js';
 
 export const workers: Command = {
@@ -7,8 +8,13 @@ export const workers: Command = {
     const found = await engine.admin.workers();
     const rows = found.map((worker) => [
       ...[worker.id, worker.host, worker.pid],
-      ...[time(worker.startedAt), time(worker.seenAt), worker.queues.join(', ')],
+      ...[time(worker.startedAt), time(worker.seenAt), worker.queues.map(slotsText).join(', ')],
     ]);
-    output.result(found, () => table(['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES'], rows, 'No workers.'));
+    const columns = ['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES: RUNNING/SLOTS'];
+    output.result(found, () => table(columns, rows, 'No workers.'));
   },
 };
+
+function slotsText({ queue, slots, running, prefetched }: WorkerQueue): string {
+  return `${queue} ${running}/${slots}${prefetched > 0 ? ` +${prefetched} prefetched` : ''}`;
+}

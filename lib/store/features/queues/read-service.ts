@@ -1,4 +1,4 @@
-import { readNames } from '../../../job/read-columns.js';
+import { readSlots } from '../../../job/read-columns.js';
 import { executeAll, statement, type Work } from '../../core/statement.js';
 import type { QueueService } from './queue-store.js';
 
@@ -39,7 +39,7 @@ export function* readService(queues: readonly string[]): Work<QueueService> {
     statement(CONSUMED_QUEUES, { queues }),
     ...queues.map((queue) => statement(HAS_HISTORY, { queue })),
   ]);
-  const served = new Set(workers!.rows.flatMap(({ queues: names }) => readNames(names as string)));
+  const served = new Set(workers!.rows.flatMap(({ queues: names }) => [...readSlots(names).keys()]));
   const known = rows!.rows.map(({ queue }) => queue as string);
   const isKnown = new Set(known);
   const isTakenFrom = new Set(consumed!.rows.map(({ queue }) => queue as string));

@@ -1,7 +1,7 @@
 import { readClaimedJobs, type JobOfClaim } from '../../reads/claimed-jobs.js';
 import { readQueues } from '../queues/read-queues.js';
 import { groupBy } from '../../../common/lists.js';
-import { readDate, readNames } from '../../../job/read-columns.js';
+import { readDate, readSlots } from '../../../job/read-columns.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { pageSize } from '../../../common/page-size.js';
 import { query, readTime, executeInBatches, statement, type Work } from '../../core/statement.js';
@@ -160,7 +160,7 @@ function nextDueInMs({ due_at, plain_due_at }: QueueSampleRow, at: number): numb
 function* countWorkers(): Work<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { queues } of yield* query<{ queues: string }>(LIVE_WORKERS))
-    for (const queue of readNames(queues)) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+    for (const queue of readSlots(queues).keys()) counts.set(queue, (counts.get(queue) ?? 0) + 1);
   return counts;
 }
 

@@ -4,8 +4,8 @@ import type { StoreParts } from '../../rows/store-parts.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
 const REGISTER = `
-  INSERT INTO {workers} (id, host, pid, queues, excluded, started_at, seen_at)
-  VALUES (:id, :host, :pid, :queues, :excluded, :now, :now)`;
+  INSERT INTO {workers} (id, host, pid, queues, slots, excluded, started_at, seen_at)
+  VALUES (:id, :host, :pid, :queues, :slots, :excluded, :now, :now)`;
 
 const SET_QUEUES = `
   UPDATE {workers} {by primary}
@@ -31,12 +31,12 @@ export function sqlWorkerRegistry(parts: StoreParts): WorkerRegistry {
   const { database } = parts;
   return {
     async register(worker) {
-      await addQueues(parts, worker.queues);
+      await addQueues(parts, [...worker.queues.keys()]);
       await database.transaction(() => registerWorker(worker));
     },
 
     async setQueues(id, queues) {
-      await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: JSON.stringify(queues) }));
+      await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: slotsText(queues) }));
     },
 
     markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),
@@ -56,9 +56,13 @@ function* registerWorker(worker: WorkerRegistration): Work<void> {
   }
   // After a lost answer the row may exist already.
   yield* execute(DEREGISTER, { id: worker.id });
-  const { queues, excluded = [] } = worker;
-  const names = { queues: JSON.stringify(queues), excluded: excluded.length > 0 ? JSON.stringify(excluded) : null };
-  yield* execute(REGISTER, { ...worker, ...names });
+  const { queues, slots = null, excluded = [] } = worker;
+  const names = { queues: slotsText(queues), excluded: excluded.length > 0 ? JSON.stringify(excluded) : null };
+  yield* execute(REGISTER, { ...worker, ...names, slots });
+}
+
+function slotsText(queues: ReadonlyMap<string, number>): string {
+  return JSON.stringify(Object.fromEntries(queues));
 }
 
 export function* markWorkerSeen(id: string): Work<void> {

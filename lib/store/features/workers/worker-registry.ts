@@ -2,7 +2,10 @@ export interface WorkerRegistration {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
-  readonly queues: readonly string[];
+  /** For each queue the calls of its handlers that may run at once. */
+  readonly queues: ReadonlyMap<string, number>;
+  /** Those over all queues. Default: no limit. */
+  readonly slots?: number | null;
   /** The queues that this process has a handler for and does not work, because of `worker.queues`. Default: none. */
   readonly excluded?: readonly string[];
 }
@@ -11,7 +14,7 @@ export interface WorkerRegistration {
 export interface WorkerRegistry {
   register(worker: WorkerRegistration): Promise<void>;
 
-  setQueues(workerId: string, queues: readonly string[]): Promise<void>;
+  setQueues(workerId: string, queues: ReadonlyMap<string, number>): Promise<void>;
 
   markSeen(workerId: string): Promise<void>;
 

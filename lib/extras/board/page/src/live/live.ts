@@ -4,7 +4,7 @@ import type { ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
 import { connect, type Connection } from './connection.js';
 
 // The problems change with the statistics; the others read more rows.
-const PROBLEMS_MS = 5_000;
+const STATE_MS = 5_000;
 const SLOW_MS = 30_000;
 // The server takes a sample of the statistics at most every five seconds.
 const SAMPLE_MS = 6_000;
@@ -36,7 +36,7 @@ export const problemByQueue = computed(() => {
 });
 export const mostWaiting = computed(() => Math.max(1, ...queues.value.map(({ waiting }) => waiting.value)));
 
-let readAt = { problems: 0, slow: 0 };
+let readAt = { state: 0, slow: 0 };
 let lastAction = -1;
 
 /** Whether an action began the turn, so that every part of the page shows its effect. */
@@ -64,13 +64,13 @@ export function setPaused(paused: boolean): void {
 
 /** Reads everything again, for example after an action. */
 export async function refresh(): Promise<void> {
-  readAt = { problems: 0, slow: 0 };
+  readAt = { state: 0, slow: 0 };
   lastAction = turn.value + 1;
   turn.value = lastAction;
   // The connection shows an outage.
   await Promise.allSettled([readQueues(), readShared()]);
   // The sample that follows an action shows its effect.
-  setTimeout(() => (readAt = { problems: 0, slow: 0 }), SAMPLE_MS);
+  setTimeout(() => (readAt = { state: 0, slow: 0 }), SAMPLE_MS);
 }
 
 async function readQueues(): Promise<void> {
@@ -82,9 +82,12 @@ async function readQueues(): Promise<void> {
 async function readShared(): Promise<void> {
   const at = Date.now();
   const reads: Promise<unknown>[] = [];
-  if (at - readAt.problems >= PROBLEMS_MS) {
-    readAt.problems = at;
-    reads.push(read<{ problems: Problem[] }>('problems').then((answer) => (problems.value = answer.problems)));
+  if (at - readAt.state >= STATE_MS) {
+    readAt.state = at;
+    reads.push(
+      read<{ problems: Problem[] }>('problems').then((answer) => (problems.value = answer.problems)),
+      read<{ workers: Worker[] }>('workers').then((answer) => (workers.value = answer.workers)),
+    );
   }
   if (at - readAt.slow >= SLOW_MS) {
     readAt.slow = at;
@@ -92,7 +95,6 @@ async function readShared(): Promise<void> {
       read<{ queues: Line[] }>('throughput').then(
         (answer) => (lines.value = new Map(answer.queues.map((one) => [one.queue, one]))),
       ),
-      read<{ workers: Worker[] }>('workers').then((answer) => (workers.value = answer.workers)),
       read<{ errors: ErrorCount[] }>('errors').then((answer) => (errors.value = answer.errors)),
     );
   }

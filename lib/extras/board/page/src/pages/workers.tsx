@@ -1,8 +1,10 @@
-import type { Worker } from '../answers.js';
-import { plural } from '../format.js';
+import type { Worker, WorkerQueue } from '../answers.js';
+import { number, plural, sum } from '../format.js';
 import { now } from '../live/clock.js';
 import { workers } from '../live/live.js';
 import { href } from '../live/route.js';
+import { useFirstRows } from '../parts/first-rows.js';
+import { Gauge } from '../parts/gauge.js';
 import { Card, Empty, PageHead, Skeleton } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
@@ -41,9 +43,13 @@ export function WorkersPage() {
   );
 }
 
+const MAX_QUEUES = 12;
+
 function WorkerCard({ worker }: { worker: Worker }) {
-  const { id, host, pid, queues, startedAt, seenAt } = worker;
+  const { id, host, pid, queues, slots, startedAt, seenAt } = worker;
   const silent = isSilent(worker, now.value);
+  const { rows, footer } = useFirstRows(queues, 'queues', MAX_QUEUES);
+  const running = sum(queues.map((queue) => queue.running));
   return (
     <li class={`card worker ${silent ? 'silent' : ''}`}>
       <header>
@@ -52,13 +58,18 @@ function WorkerCard({ worker }: { worker: Worker }) {
           process {pid}, started <When at={startedAt} />
         </span>
       </header>
+      {slots !== null && (
+        <div class="slot-total">
+          <span class="soft">All queues</span>
+          <Gauge value={running} max={slots} label={`Running jobs of process ${pid}`} />
+        </div>
+      )}
       <ul class="slot-list" aria-label={`Queues of ${host}`}>
-        {queues.map((queue) => (
-          <li key={queue}>
-            <QueueLink queue={queue} />
-          </li>
+        {rows.map((row) => (
+          <WorkerQueueLine key={row.queue} row={row} />
         ))}
       </ul>
+      {footer}
       <footer class={silent ? 'bad' : 'soft'}>
         <span>
           {silent ? 'silent' : 'alive'}, last heartbeat <When at={seenAt} />
@@ -71,6 +82,31 @@ function WorkerCard({ worker }: { worker: Worker }) {
           {id.slice(0, 8)}
         </a>
       </footer>
+    </li>
+  );
+}
+
+function WorkerQueueLine({ row }: { row: WorkerQueue }) {
+  const { queue, slots, running, prefetched } = row;
+  return (
+    <li>
+      <QueueLink queue={queue} />
+      <Gauge
+        value={running}
+        max={slots}
+        isPressed={prefetched > 0}
+        label={`Running jobs of ${queue}`}
+        text={
+          <>
+            {number(running)}
+            <span class="soft">
+              {' '}
+              / {number(slots)}
+              {prefetched > 0 && `, ${number(prefetched)} prefetched`}
+            </span>
+          </>
+        }
+      />
     </li>
   );
 }

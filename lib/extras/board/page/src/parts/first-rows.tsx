@@ -5,9 +5,9 @@ import { number } from '../format.js';
 const MAX_ROWS = 200;
 
 /** The first rows of a long list, and the button that shows all of them. */
-export function useFirstRows<Row>(all: readonly Row[], noun: string) {
+export function useFirstRows<Row>(all: readonly Row[], noun: string, most = MAX_ROWS) {
   const [isWhole, setWhole] = useState(false);
-  const rows = isWhole ? all : all.slice(0, MAX_ROWS);
+  const rows = isWhole ? all : all.slice(0, most);
   const footer = rows.length < all.length && (
     <footer class="pager">
       <span class="soft">

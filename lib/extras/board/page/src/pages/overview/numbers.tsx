@@ -5,7 +5,7 @@ import { compact, duration, number, percent, sum } from '../../format.js';
 import { now } from '../../live/clock.js';
 import { lines, queues, workers } from '../../live/live.js';
 import { href } from '../../live/route.js';
-import { isSilent } from '../../parts/worker-state.js';
+import { isSilent, slotsOf } from '../../parts/worker-state.js';
 
 // Whole minutes: the last one has just begun.
 const RECENT = [-6, -1] as const;
@@ -107,7 +107,9 @@ function Wait({ points, step }: { points: readonly Point[] | undefined; step: St
 function Running() {
   const running = sum(queues.value.map((one) => one.active));
   const prefetched = sum(queues.value.map((one) => one.prefetched));
-  const note = prefetched > 0 ? `and ${number(prefetched)} prefetched` : 'in workers and with people';
+  const alive = workers.value?.filter((one) => !isSilent(one, now.value)) ?? [];
+  const slots = alive.length > 0 ? `${number(sum(alive.map(slotsOf)))} slots in workers` : 'in workers and with people';
+  const note = prefetched > 0 ? `${slots}, and ${number(prefetched)} prefetched` : slots;
   return (
     <Number name="Running jobs" to={href('jobs', { state: 'active' })} note={note}>
       {compact(running)}

@@ -1,6 +1,7 @@
 import { now } from '../../live/clock.js';
 import { workers } from '../../live/live.js';
 import { href } from '../../live/route.js';
+import { Gauge } from '../../parts/gauge.js';
 import { Card, Empty } from '../../parts/layout.js';
 import { State } from '../../parts/state.js';
 import { When } from '../../parts/when.js';
@@ -9,7 +10,10 @@ import { isSilent } from '../../parts/worker-state.js';
 /** The workers that serve the queue. Nothing without the right to the list of workers. */
 export function QueueWorkers({ queue }: { queue: string }) {
   if (workers.value === undefined) return null;
-  const own = workers.value.filter(({ queues }) => queues.includes(queue));
+  const own = workers.value.flatMap((worker) => {
+    const served = worker.queues.find((one) => one.queue === queue);
+    return served ? [{ ...worker, ...served }] : [];
+  });
   return (
     <Card isFlush title="Workers" aside={<a href={href('workers')}>All</a>}>
       {own.length === 0 ? (
@@ -25,6 +29,12 @@ export function QueueWorkers({ queue }: { queue: string }) {
                     {worker.host} {worker.pid}
                   </span>
                 }
+              />
+              <Gauge
+                value={worker.running}
+                max={worker.slots}
+                isPressed={worker.prefetched > 0}
+                label={`Running jobs of process ${worker.pid}`}
               />
               <span class="soft">
                 {isSilent(worker, now.value) ? 'silent, ' : 'alive, '}
