@@ -57,7 +57,9 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
 
     expect(facts.pauses.get('p')).toEqual({ since: expect.any(Date), by: 'ann' });
     expect(facts.pauses.get('unknown')).toEqual({ since: null, by: null });
-    expect([...facts.groups]).toEqual([['late', { blocked: 0, paused: 2 }]]);
+    expect([...facts.groups]).toEqual([
+      ['late', { blocked: { count: 0, first: null }, paused: { count: 2, first: 'a' } }],
+    ]);
     expect(facts.minutes.get('late')).toMatchObject([{ completed: 5 }]);
   });
 

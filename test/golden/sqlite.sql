@@ -3022,9 +3022,9 @@ SELECT EXISTS (
   LIMIT 20
 ;
 
-  SELECT queue, state, COUNT(*) AS at_rest
+  SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
   FROM (
-    SELECT queue, state
+    SELECT queue, state, group_key
     FROM sql_queue_groups 
     WHERE queue IN (?) AND state IN ('blocked', 'paused')
     LIMIT 20000

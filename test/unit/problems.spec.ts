@@ -27,6 +27,13 @@ const problemsOf = (given: Partial<ProblemFacts>) =>
     ...{ lapsedClaims: [], silentWorkers: [], ...given },
   });
 
+/** A queue whose oldest job waits for 20 minutes, with a blocked group and paused ones. */
+const grouped = (paused: number, ...minutes: MinuteFacts[]) => ({
+  queues: [queue({ oldestWaitingMs: 20 * MINUTE })],
+  groups: new Map([['q', { blocked: { count: 1, first: 'acme' }, paused: { count: paused, first: 'globex' } }]]),
+  minutes: new Map([['q', minutes]]),
+});
+
 const withMinutes = (...minutes: MinuteFacts[]) => problemsOf({ minutes: new Map([['q', minutes]]) });
 
 describe('the problems of queues', () => {
@@ -97,26 +104,32 @@ describe('the problems of queues', () => {
   });
 
   it('are groups that start no job in a queue that is behind', () => {
-    const groups = new Map([['q', { blocked: 2, paused: 1 }]]);
+    const groups = new Map([['q', { blocked: { count: 2, first: 'acme' }, paused: { count: 1, first: 'globex' } }]]);
 
     const found = problemsOf({ queues: [queue({ oldestWaitingMs: 20 * MINUTE })], groups });
 
     expect(found.map(({ rule }) => rule)).toEqual(['behind', 'groups-blocked']);
-    expect(found[1]!.message).toContain('2 groups blocked by a limit or a rest and 1 group paused');
+    expect(found[1]!.message).toContain(
+      '2 groups blocked by a limit or a rest (such as "acme") and 1 group paused ("globex"): 3',
+    );
     expect(problemsOf({ queues: [queue()], groups })).toEqual([]);
   });
 
   it('do not get worse by the oldest job of a paused group while other jobs run', () => {
-    const facts = (completed: number, paused: number) => ({
-      queues: [queue({ oldestWaitingMs: 20 * MINUTE })],
-      groups: new Map([['q', { blocked: 1, paused }]]),
-      minutes: new Map([['q', [minute(1, { completed, waitMs: 1_000 })]]]),
-    });
-    const behind = (completed: number, paused: number) => problemsOf(facts(completed, paused))[0];
+    const behind = (completed: number, paused: number) =>
+      problemsOf(grouped(paused, minute(1, { completed, waitMs: 15 * MINUTE })))[0];
 
     expect(behind(50, 1)).toMatchObject({ rule: 'behind', severity: 'attention', isGettingWorse: null });
     expect(behind(50, 0)).toMatchObject({ rule: 'behind', severity: 'broken', isGettingWorse: true });
     expect(behind(0, 1)).toMatchObject({ rule: 'behind', severity: 'broken', isGettingWorse: true });
+  });
+
+  it('are the groups at rest alone if all other jobs start soon', () => {
+    const rules = (...minutes: MinuteFacts[]) => problemsOf(grouped(0, ...minutes)).map(({ rule }) => rule);
+
+    expect(rules(minute(1, { completed: 50, waitMs: 1_000 }))).toEqual(['groups-blocked']);
+    expect(rules(minute(1, { completed: 50, waitMs: 11 * MINUTE }))).toEqual(['behind', 'groups-blocked']);
+    expect(rules()).toEqual(['behind', 'groups-blocked']);
   });
 
   it('are a fifth of failed attempts in five minutes, since the first minute of that run', () => {

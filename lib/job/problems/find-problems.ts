@@ -2,7 +2,14 @@ import { age } from '../../common/units.js';
 import { isName } from '../job-names.js';
 import { isEnabledAt } from '../settings/enabled.js';
 import { attemptsOf, failingSinceMs, shareOf, type Attempts } from './attempts.js';
-import type { LapsedClaims, ProblemFacts, QueueFacts, SilentWorker, SuspectQueues } from './problem-facts.js';
+import type {
+  AlikeGroups,
+  LapsedClaims,
+  ProblemFacts,
+  QueueFacts,
+  SilentWorker,
+  SuspectQueues,
+} from './problem-facts.js';
 import { PROBLEM_LIMITS, type ProblemAction, type QueueProblem } from './queue-problem.js';
 
 const { behindMs, failingShare, failingAttempts, failingMinutes, deadShare, deadMinutes } = PROBLEM_LIMITS;
@@ -78,9 +85,10 @@ function behindProblem(one: QueueFacts, facts: ProblemFacts): QueueProblem | und
   const recent = attempts(0, failingMinutes);
   // Jobs that start now have waited about as long as the oldest one. A longer wait than earlier is a growing backlog.
   const earlierMs = attempts(failingMinutes + 1, 15).waits.quantile(0.5) ?? recent.waits.quantile(0.5);
+  if (waitsForGroups(one, facts, recent)) return undefined;
   const isLonger = earlierMs === null || recent.ended === 0 || oldestWaitingMs! > GROWTH.wait * earlierMs;
   // The oldest job may be one of a paused group. Its wait does not tell whether the other jobs wait longer.
-  const isUnknown = recent.ended > 0 && (facts.groups.get(queue)?.paused ?? 0) > 0;
+  const isUnknown = recent.ended > 0 && (facts.groups.get(queue)?.paused.count ?? 0) > 0;
   const isGettingWorse = isUnknown ? null : isLonger;
   return {
     ...{ rule: 'behind', severity: isGettingWorse ? 'broken' : 'attention', queue },
@@ -90,19 +98,30 @@ function behindProblem(one: QueueFacts, facts: ProblemFacts): QueueProblem | und
   };
 }
 
+/** Jobs start soon after they come, so only those of groups at rest wait for long: `groupsProblem` reports them. */
+function waitsForGroups({ queue, oldestWaitingMs }: QueueFacts, facts: ProblemFacts, recent: Attempts): boolean {
+  const longestMs = recent.waits.quantile(0.95);
+  return facts.groups.has(queue) && longestMs !== null && longestMs < oldestWaitingMs! / 2;
+}
+
 function groupsProblem(one: QueueFacts, facts: ProblemFacts): QueueProblem | undefined {
   const { queue } = one;
-  const { blocked, paused } = facts.groups.get(queue) ?? { blocked: 0, paused: 0 };
-  if (blocked + paused === 0 || !isBehind(one)) return undefined;
+  const atRest = facts.groups.get(queue);
+  if (!atRest || !isBehind(one)) return undefined;
   const counts = [
-    ...(blocked > 0 ? [`${count(blocked, 'group')} blocked by a limit or a rest`] : []),
-    ...(paused > 0 ? [`${count(paused, 'group')} paused`] : []),
+    ...groupsText(atRest.blocked, 'blocked by a limit or a rest'),
+    ...groupsText(atRest.paused, 'paused'),
   ];
   return {
     ...{ rule: 'groups-blocked', severity: 'attention', queue, since: oldestSince(one), isGettingWorse: null },
     message: `Queue "${queue}" has ${counts.join(' and ')}: ${waitingOf(one)}.`,
     actions: actionsOf(queue, ['groups', queue]),
   };
+}
+
+function groupsText({ count: groups, first }: AlikeGroups, state: string): string[] {
+  if (groups === 0) return [];
+  return [`${count(groups, 'group')} ${state} (${groups === 1 ? '' : 'such as '}"${first}")`];
 }
 
 function failingProblem(queue: string, { minutes, nowMs }: ProblemFacts): QueueProblem | undefined {

@@ -43,8 +43,14 @@ export interface SuspectFacts {
 }
 
 export interface GroupsAtRest {
-  readonly blocked: number;
-  readonly paused: number;
+  readonly blocked: AlikeGroups;
+  readonly paused: AlikeGroups;
+}
+
+export interface AlikeGroups {
+  readonly count: number;
+  /** The first of their keys; null: there is none. */
+  readonly first: string | null;
 }
 
 /** The attempts that ended within a minute, or a part of them. */

@@ -45,15 +45,16 @@ const MINUTES = `${minutesOf(process)}
   UNION ALL${minutesOf(minute)}`;
 
 const GROUPS_AT_REST = `
-  SELECT queue, state, COUNT(*) AS at_rest
+  SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
   FROM (
-    SELECT queue, state
+    SELECT queue, state, group_key
     FROM {groups} {by groups.turn}
     WHERE queue IN (:queues) AND state IN ('blocked', 'paused')
     LIMIT 20000
   ) AS found
   GROUP BY queue, state`;
 
+type GroupsRow = Pick<TableRow<'groups'>, 'queue' | 'state'> & { readonly at_rest: number; readonly first_key: string };
 type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
 
 /**
@@ -99,16 +100,16 @@ function minutesIn(results: readonly StatementResult[]): Map<string, MinuteFacts
 }
 
 function groupsIn(results: readonly StatementResult[]): Map<string, GroupsAtRest> {
-  const rows = results.flatMap(
-    (result) => result.rows as unknown as { queue: string; state: string; at_rest: number }[],
-  );
+  const rows = results.flatMap((result) => result.rows as unknown as GroupsRow[]);
   const byQueue = groupBy(rows, ({ queue }) => queue);
-  const countIn = (states: readonly { state: string; at_rest: number }[], state: string) =>
-    Number(states.find((one) => one.state === state)?.at_rest ?? 0);
+  const alikeIn = (states: readonly GroupsRow[], state: string) => {
+    const row = states.find((one) => one.state === state);
+    return { count: Number(row?.at_rest ?? 0), first: row?.first_key ?? null };
+  };
   return new Map(
     Array.from(byQueue, ([queue, states]) => [
       queue,
-      { blocked: countIn(states, 'blocked'), paused: countIn(states, 'paused') },
+      { blocked: alikeIn(states, 'blocked'), paused: alikeIn(states, 'paused') },
     ]),
   );
 }
