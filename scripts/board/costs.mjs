@@ -1,4 +1,4 @@
-// node scripts/board/costs.mjs [--server mysql,mariadb] [--scale 1] [--rounds 5]
+// node scripts/board/costs.mjs [--server mysql,mariadb] [--scale 1] [--rounds 5] [--pages errors,queue]
 //
 // Opens each page of the board in Chromium among 1.1 million unfinished and 1.1 million finished jobs. Prints the time until
 // each page is usable, and the time until the server answers each read, as the browser measures both: median and greatest in
@@ -34,7 +34,7 @@ const PAGES = {
   'waiting job': 'job?id=500000',
   errors: 'errors',
   flows: 'flow',
-  'flow of 1,000 jobs': 'flow?id=1',
+  'flow of 1000 jobs': 'flow?id=1',
   schedules: 'schedules',
   workers: 'workers',
   people: 'people?owner=person-8',
@@ -49,6 +49,7 @@ const { values } = parseArgs({
     server: { ...text, default: 'mysql,mariadb' },
     scale: { ...text, default: '1' },
     rounds: { ...text, default: '5' },
+    pages: { ...text, default: Object.keys(PAGES).join(',') },
   },
 });
 
@@ -98,9 +99,9 @@ async function open(connection) {
 async function timesOf(browser, url) {
   const pages = new Map();
   const reads = new Map();
-  for (const [name, hash] of Object.entries(PAGES))
+  for (const name of values.pages.split(','))
     for (let round = -1; round < Number(values.rounds); round++) {
-      const visit = await visitOf(browser, url, hash);
+      const visit = await visitOf(browser, url, PAGES[name]);
       if (round < 0) continue;
       add(pages, name, visit.usableMs);
       for (const [read, ms] of visit.reads) add(reads, `${read} (${name})`, ms);

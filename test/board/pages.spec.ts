@@ -459,6 +459,22 @@ describe('the pages of the board', () => {
     ]);
   });
 
+  it('ask for the rights in the queues of a page in one request', async () => {
+    const { board, schedules } = await start();
+    for (let n = 0; n < 15; n++) await schedules.upsert(`s${n}`, { queue: `q${n}`, every: '1h' });
+    const window = await board(undefined);
+    const asked: string[] = [];
+    window.page.on('request', (request) => {
+      if (request.url().includes('/api/rights?')) asked.push(request.url());
+    });
+
+    await window.go('schedules');
+    await window.button('Run now: s14').waitFor();
+
+    expect(asked).toHaveLength(1);
+    expect(new URL(asked[0]!).searchParams.getAll('queue')).toHaveLength(15);
+  });
+
   it('show workers and topics', async () => {
     const { board, admin, producer, runner } = await start();
     const held = gate();

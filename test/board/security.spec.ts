@@ -1,5 +1,5 @@
 import { ForbiddenException, Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { SqlQueueBoardModule, type BoardVerb } from 'nestjs-sql-queue/board';
+import { SqlQueueBoardModule, type BoardOptions, type BoardVerb } from 'nestjs-sql-queue/board';
 import { PATH, startBoard } from './support/board-app.js';
 
 const WRITES = {
@@ -199,6 +199,20 @@ describe('the security of the board', () => {
     }
     expect(await admin.get(id)).toMatchObject({ state: 'waiting', payload: 1, priority: 0 });
     expect((await read('rights')).body).toMatchObject({ isReadOnly: true, verbs: ['read', 'read-payload'] });
+  });
+
+  it.each(['express', 'fastify'] as const)('answers the rights in many queues at once (%s)', async (adapter) => {
+    const can: BoardOptions['can'] = (_request, verb, queue) => verb === 'read' || queue === 'q7';
+    const { read } = await startBoard({ adapter, board: { can } });
+    const names = Array.from({ length: 20 }, (_, n) => `q${n}`);
+
+    const { body } = await read(`rights?${names.map((name) => `queue=${name}`).join('&')}`);
+    const one = await read('rights?queue=__proto__');
+
+    expect(Object.keys(body.queues)).toEqual(names);
+    expect([body.verbs, body.queues.q6]).toEqual([['read'], ['read']]);
+    expect(body.queues.q7).toContain('pause');
+    expect(JSON.stringify(one.body.queues)).toBe('{"__proto__":["read"]}');
   });
 
   it('refuses writes that its own page has not sent, and reads of pages of other sites', async () => {

@@ -34,6 +34,19 @@ export class BoardInput {
     return value === '' ? undefined : (value as string | undefined);
   }
 
+  /** None if it is missing. Empty ones are left out. */
+  texts(name: string): string[] {
+    const values = [this.#values[name] ?? []].flat();
+    InvalidOptionsError.throwIfAny(WHERE, [
+      expected(
+        values.every((value) => typeof value === 'string'),
+        `${name} to be texts`,
+        this.#values[name],
+      ),
+    ]);
+    return (values as string[]).filter((value) => value !== '');
+  }
+
   required(name: string): string {
     const value = this.text(name);
     InvalidOptionsError.throwIfAny(WHERE, [expected(value !== undefined, `${name} to be given`, value)]);

@@ -40,11 +40,17 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   subscriptions: async ({ admin, access }) => ({ subscriptions: await access.filter(await admin.subscriptions()) }),
 };
 
-/** The page hides the buttons of verbs that are not allowed. The server checks each verb again. */
+/** Those without a queue, and those in each queue. The page hides the buttons of other verbs; the server checks each again. */
 async function readRights({ access, input }: BoardCall) {
-  const queue = input.text('queue');
   const verbs = ['read', 'read-payload', ...WRITE_VERBS] as const;
-  return { isReadOnly: access.isReadOnly, user: access.user ?? null, verbs: await access.allowed(verbs, queue) };
+  const queues = await Promise.all(
+    input.texts('queue').map(async (queue) => [queue, await access.allowed(verbs, queue)] as const),
+  );
+  return {
+    ...{ isReadOnly: access.isReadOnly, user: access.user ?? null },
+    verbs: await access.allowed(verbs),
+    queues: Object.fromEntries(queues),
+  };
 }
 
 async function readQueue(call: BoardCall) {

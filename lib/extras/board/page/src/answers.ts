@@ -62,5 +62,8 @@ export interface Rights {
   readonly user: string | null;
 }
 
+/** `queues`: the verbs in each queue that was asked for. */
+export type RightsAnswer = Rights & { readonly queues: Readonly<Record<string, readonly Verb[]>> };
+
 /** A part of a list. `next` is the `after` of the next part. */
 export type Page<Name extends string, Item> = { [Key in Name]: Item[] } & { next: string | null };

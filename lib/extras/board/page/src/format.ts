@@ -1,5 +1,13 @@
 import type { Count, JobError } from './answers.js';
 
+// A formatter takes a hundred times longer to create than to use, and a page has hundreds of times.
+const NUMBER = new Intl.NumberFormat('en');
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const TIME_WITH_SECONDS = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const { timeZone: ZONE } = EXACT.resolvedOptions();
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -13,10 +21,10 @@ export function duration(ms: number | null | undefined): string {
   const [unit, length] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? (['ms', 1] as const);
   const value = ms / length;
   const digits = Math.abs(value) < 10 && unit !== 'ms' ? Math.round(value * 10) / 10 : Math.round(value);
-  return `${digits.toLocaleString('en')} ${unit}`;
+  return `${number(digits)} ${unit}`;
 }
 
-export const number = (value: number) => value.toLocaleString('en');
+export const number = (value: number) => NUMBER.format(value);
 
 /** At most four digits, such as `19.7k`. */
 export function compact(value: number): string {
@@ -35,18 +43,15 @@ export function percent(share: number): string {
 /** The clock in the zone of the viewer, on another day with the date. */
 export function clock(at: Date | number | string, withSeconds = false): string {
   const date = new Date(at);
-  const seconds = withSeconds ? ({ second: '2-digit' } as const) : {};
-  const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...seconds });
+  const time = (withSeconds ? TIME_WITH_SECONDS : TIME).format(date);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? time : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
+  return isToday ? time : `${DAY.format(date)}, ${time}`;
 }
 
 /** The whole time in the zone of the viewer and in UTC. */
 export function exact(at: Date | number | string): string {
   const date = new Date(at);
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const local = date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-  return `${local} ${timeZone}\n${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `${EXACT.format(date)} ${ZONE}\n${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 export const sum = (values: readonly number[]) => values.reduce((total, one) => total + one, 0);

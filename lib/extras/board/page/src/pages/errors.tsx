@@ -6,6 +6,7 @@ import { useRead } from '../live/use-read.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
+import { useFirstRows } from '../parts/first-rows.js';
 import { Icon } from '../parts/icons.js';
 import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
@@ -16,6 +17,8 @@ import type { PageProps } from '../shell/pages.js';
 import { errorRows, keyOf, type ErrorRow } from './errors/error-rows.js';
 
 const READ_MS = 15_000;
+// Each has a chart of its own.
+const MAX_ERRORS = 50;
 
 const RANGES: readonly (readonly [ErrorRange, string])[] = [
   ['hour', '1 hour'],
@@ -54,7 +57,6 @@ export function ErrorsPage({ params }: PageProps) {
   const groups = dead.data?.groups.filter((one) => !queue || one.queue === queue);
   const rows =
     counted.data && (groups || dead.error !== undefined) ? errorRows(counted.data.errors, groups ?? []) : undefined;
-  const at = useRows({ count: rows?.length ?? 0, onOpen: (index) => go('job', { id: rows![index]!.jobId }) });
   return (
     <>
       <PageHead
@@ -97,23 +99,30 @@ export function ErrorsPage({ params }: PageProps) {
                 {queue && ' in this queue'}, and no dead job is left.
               </Empty>
             ) : (
-              <>
-                <Table
-                  class="errors-grid"
-                  caption="Errors, most failed attempts first"
-                  rows={shown}
-                  keyOf={keyOf}
-                  columns={COLUMNS}
-                  at={at}
-                />
-                <footer class="pager">
-                  <span class="soft">{boundOf(shown, within, dead.error)}</span>
-                </footer>
-              </>
+              <Errors all={shown} bound={boundOf(shown, within, dead.error)} />
             )
           }
         </Loaded>
       </Card>
+    </>
+  );
+}
+
+function Errors({ all, bound }: { all: readonly ErrorRow[]; bound: string }) {
+  const { rows, footer } = useFirstRows(all, 'errors', MAX_ERRORS);
+  const at = useRows({ count: rows.length, onOpen: (index) => go('job', { id: rows[index]!.jobId }) });
+  return (
+    <>
+      <Table
+        class="errors-grid"
+        caption="Errors, most failed attempts first"
+        {...{ rows, keyOf, at }}
+        columns={COLUMNS}
+      />
+      {footer}
+      <footer class="pager">
+        <span class="soft">{bound}</span>
+      </footer>
     </>
   );
 }

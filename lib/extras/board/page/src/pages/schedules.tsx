@@ -7,6 +7,7 @@ import { useRead } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { ask } from '../parts/dialog.js';
 import { JsonValue } from '../parts/json-tree.js';
+import { useFirstRows } from '../parts/first-rows.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
@@ -66,17 +67,21 @@ export function SchedulesPage() {
                 A handler declares one with @Schedule, and QueueSchedules stores one.
               </Empty>
             ) : (
-              <Table
-                class="schedule-grid"
-                caption="Schedules"
-                rows={schedules}
-                keyOf={({ name }) => name}
-                columns={COLUMNS}
-              />
+              <Schedules all={schedules} />
             )
           }
         </Loaded>
       </Card>
+    </>
+  );
+}
+
+function Schedules({ all }: { all: readonly Schedule[] }) {
+  const { rows, footer } = useFirstRows(all, 'schedules');
+  return (
+    <>
+      <Table class="schedule-grid" caption="Schedules" rows={rows} keyOf={({ name }) => name} columns={COLUMNS} />
+      {footer}
     </>
   );
 }

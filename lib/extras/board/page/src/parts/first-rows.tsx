@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { number } from '../format.js';
 
 // More rows make each update slow. The search of the browser finds the others after a press on the button.
-const MAX_ROWS = 200;
+const MAX_ROWS = 100;
 
 /** The first rows of a long list, and the button that shows all of them. */
 export function useFirstRows<Row>(all: readonly Row[], noun: string, most = MAX_ROWS) {

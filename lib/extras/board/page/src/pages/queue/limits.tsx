@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Queue, Verb } from '../../answers.js';
 import { duration, number, rateText } from '../../format.js';
 import { ActionButton } from '../../parts/action.js';
-import { DayStrip } from '../../parts/day-strip.js';
+import { HoursStrip } from '../../parts/hours-strip.js';
 import { Gauge } from '../../parts/gauge.js';
 import { Card } from '../../parts/layout.js';
 import { When } from '../../parts/when.js';
@@ -68,7 +68,7 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
           )}
         </Entry>
         <Entry name="Runs jobs">
-          {typeof enabled === 'object' && <DayStrip {...enabled} />}
+          {typeof enabled === 'object' && <HoursStrip {...enabled} />}
           {enabledText(enabled)} {enabled !== undefined && origin('enabled')}
         </Entry>
         {restsUntil !== null && (

@@ -12,7 +12,7 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const DAY_MINUTES = 24 * 60;
 
 /** The hours of a day at which something runs, and the time there now. */
-export function DayStrip({ from, to, tz = 'UTC' }: Props) {
+export function HoursStrip({ from, to, tz = 'UTC' }: Props) {
   const isOn = (hour: number) => isWithin(hour * 60, from, to) || isWithin(hour * 60 + 59, from, to);
   const clock = new Intl.DateTimeFormat('en-GB', {
     timeZone: tz,
