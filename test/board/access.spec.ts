@@ -181,6 +181,8 @@ async function fillPages({ producer, runner, consumer, schedules, admin, countEr
   await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *', tz: 'Europe/Berlin' });
   await admin.subscribe('email', { topic: 'user.*', where: { region: 'eu' } });
   await admin.as('ann@example.com').pause('review');
+  await admin.limit('email', { maxRunning: 100_000, rate: { limit: 1_000_000, per: '1d', burst: 12 } });
+  await admin.configure('email', { enabled: { from: '08:00', to: '18:00', tz: 'America/Argentina/Buenos_Aires' } });
   const flow = await producer.flow((flow) => {
     const first = flow.add('order', 1);
     for (const n of [1, 2, 3]) flow.add('pick', n, { after: flow.add('pack', n, { after: first }) });

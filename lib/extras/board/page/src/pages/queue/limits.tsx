@@ -41,9 +41,7 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
           {origin('maxRunning')}
         </Entry>
         <Entry name="Rate">
-          {rate === null ? (
-            rateText(rate)
-          ) : (
+          {rate !== null && (
             <Gauge
               value={capacityOf(rate) - rateLeft!}
               max={capacityOf(rate)}
@@ -51,12 +49,12 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
               label="Rate in use"
               text={
                 <>
-                  {rateText(rate)}, <b>{number(rateLeft!)}</b> may start now
+                  <b>{number(rateLeft!)}</b> left
                 </>
               }
             />
-          )}{' '}
-          {origin('rate')}
+          )}
+          {rateText(rate)} {origin('rate')}
         </Entry>
         <Entry name="Running in each process">
           {concurrency === undefined ? (
