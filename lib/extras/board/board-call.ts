@@ -19,7 +19,7 @@ export interface BoardParts {
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly throughput: Throughput;
-  /** For all viewers, as the five below. */
+  /** For all viewers, as those below. */
   readonly problems: SharedRead<QueueProblem[]>;
   readonly workers: SharedRead<WorkerRecord[]>;
   readonly errors: SharedErrors;

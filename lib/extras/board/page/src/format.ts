@@ -1,6 +1,6 @@
 import type { Count, JobError } from './answers.js';
 
-// A formatter takes a hundred times longer to create than to use, and a page has hundreds of times.
+// Created once: a page formats hundreds of times and numbers, and a formatter takes much longer to create than to use.
 const NUMBER = new Intl.NumberFormat('en');
 const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const TIME_WITH_SECONDS = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -26,6 +26,12 @@ const RANGES: readonly (readonly [ErrorRange, string])[] = [
   ['month', '30 days'],
 ];
 
+const WITHIN: Readonly<Record<ErrorRange, string>> = {
+  hour: 'in the last hour',
+  day: 'in the last 24 hours',
+  month: 'in the last 30 days',
+};
+
 const COLUMNS: readonly Column<ErrorRow>[] = [
   { title: 'Error', class: 'error-cell', isUnlabelled: true, cell: (row) => <ErrorOf row={row} /> },
   { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
@@ -46,8 +52,8 @@ const COLUMNS: readonly Column<ErrorRow>[] = [
 /** The errors of all queues: what breaks, since when, and the way to repair it. */
 export function ErrorsPage({ params }: PageProps) {
   const { queue } = params;
-  const [range, text] = RANGES.find(([name]) => name === params['range']) ?? RANGES[0]!;
-  const within = `in the last ${text.replace(/^1 /, '')}`;
+  const [range] = RANGES.find(([name]) => name === params['range']) ?? RANGES[0]!;
+  const within = WITHIN[range];
   const dead = useRead('dead-groups', () => read<{ groups: DeadJobs[] }>('dead-groups'), READ_MS);
   const counted = useRead(
     `${range} ${queue}`,

@@ -83,7 +83,7 @@ export function Limits({ record, verbs }: { record: Queue; verbs: readonly Verb[
   );
 }
 
-/** The jobs that may start at once after a rest. */
+/** How many jobs the rate lets start at once if none has started lately. */
 const capacityOf = ({ window, limit, burst }: NonNullable<Queue['rate']>) => (window === 'fixed' ? limit : burst);
 
 function Entry({ name, children }: { name: string; children: ComponentChildren }) {
