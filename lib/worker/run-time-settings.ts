@@ -1,3 +1,4 @@
+import { inRootContext } from '../common/async-context.js';
 import { OutageLog } from '../common/logger.js';
 import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
@@ -47,7 +48,8 @@ export class RunTimeSettings {
 
   #setConcurrency(worker: QueueWorker, concurrency: number): void {
     worker.setConcurrency(concurrency);
-    void this.saveSlots();
+    // A request may set the concurrency, and the statement must not join its transaction.
+    void inRootContext(() => this.saveSlots());
   }
 
   /**

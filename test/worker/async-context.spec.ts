@@ -2,11 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, plainJobs, untilAborted } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 
 /** What a request keeps: its user, or the transaction of typeorm-transactional. */
 const requests = new AsyncLocalStorage<string>();
 
-describeEngines('a worker that a request wakes', (setup) => {
+describeEngines('a worker that a request wakes', (setup, server) => {
   it('runs all handlers and listeners outside of the async context of the request', async () => {
     const world = await setup();
     const seen: [what: string, request: string | undefined][] = [];
@@ -71,6 +72,22 @@ describeEngines('a worker that a request wakes', (setup) => {
 
     expect(seen).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
+
+  if (server.name !== 'sqlite')
+    it('stores a new concurrency outside of the async context of the request that sets it', async () => {
+      const world = await setup();
+      const seen = gate<string | undefined>();
+      const driver = interceptingDriver(async (sql) => {
+        if (sql.includes('UPDATE sql_queue_workers') && sql.includes('SET queues')) seen.open(requests.getStore());
+        await Promise.resolve();
+      });
+      const dataSource = await world.connect({ driver });
+      const { runner } = await world.start({ dataSource, handlers: { q: () => 'done' } });
+
+      requests.run('Ann', () => runner.setConcurrency('q', 5));
+
+      expect(await seen.opened).toBeUndefined();
+    });
 
   it('keeps the async context that one handler enters from the next jobs', async () => {
     const world = await setup();
