@@ -9,7 +9,10 @@ const MAX_TICKS = 100;
 // Ticks take CPU, so that those of thousands of schedules would delay the process.
 const MAX_SCHEDULES = 50;
 
-/** The schedules of readable queues. `creatableIn`: the queues in which the viewer may create one. */
+/**
+ * The schedules of readable queues. `creatableIn`: the queues in which the viewer may create one. `ticks`: those of the next
+ * 24 hours; null beyond the first schedules.
+ */
 export async function readSchedules({ admin, schedules, access, redactor }: BoardCall) {
   const visible = await access.filter(await schedules.list());
   const withPayload = new Set(await access.filter(visible, 'read-payload'));
@@ -22,7 +25,8 @@ export async function readSchedules({ admin, schedules, access, redactor }: Boar
       const context = { queue: schedule.queue, name: schedule.jobName, what: 'payload' } as const;
       const isShown = withPayload.has(schedule) && payload !== undefined;
       const { isPaused, nextAt } = schedule;
-      const ticks = isPaused || !nextAt || index >= MAX_SCHEDULES ? [] : ticksOfDay(schedules, schedule);
+      const hasTicks = !isPaused && nextAt !== null;
+      const ticks = index >= MAX_SCHEDULES ? null : hasTicks ? ticksOfDay(schedules, schedule) : [];
       return { ...others, ticks, payload: isShown ? redactor.show(payload, context) : null };
     }),
   };

@@ -43,18 +43,25 @@ let lastAction = -1;
 export const isActionTurn = (one: number) => one === lastAction;
 
 export function startLive(): void {
+  // The pages have just begun to read their own data. While the server is away, they may have failed.
+  let isFirst = true;
   connect({
-    onState: (state) => (connection.value = state),
+    onState: (state) => {
+      connection.value = state;
+      if (isStale.peek()) isFirst = false;
+    },
     onQueues: (latest) => {
       if (isPaused.value) return;
       batch(() => {
         queues.value = latest;
         updatedAt.value = Date.now();
-        turn.value += 1;
+        if (!isFirst) turn.value += 1;
       });
+      isFirst = false;
       void readShared();
     },
   });
+  void readShared();
 }
 
 export function setPaused(paused: boolean): void {

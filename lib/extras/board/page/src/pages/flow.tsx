@@ -6,6 +6,7 @@ import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
+import { useFirstRows } from '../parts/first-rows.js';
 import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
 import { iconOf, JobState, Pill, State, type Tone } from '../parts/state.js';
@@ -105,6 +106,7 @@ function FlowContent({ flow }: { flow: Flow }) {
   const [view, setView] = useState<'stacked' | 'all'>('stacked');
   const nodes = drawnNodes(flow, view === 'stacked');
   const { jobs } = flow;
+  const { rows, footer } = useFirstRows(jobs, 'jobs');
   const focus = jobs.find(({ state }) => state === 'dead')?.id;
   const label = `Graph of ${plural(jobs.length, 'job')}. The table below has the same in words.`;
   const onView = (one: 'stacked' | 'all') => setView(one);
@@ -127,10 +129,11 @@ function FlowContent({ flow }: { flow: Flow }) {
         <Table
           class="flow-grid"
           caption="Jobs of the flow, each after those that it needs"
-          rows={jobs}
+          rows={rows}
           keyOf={({ id }) => id}
           columns={COLUMNS}
         />
+        {footer}
       </Card>
     </>
   );

@@ -31,25 +31,26 @@ export function QueuePage({ params }: PageProps) {
   const own = useRead(queue, () => read<Queue>('queue', { queue }), HISTORY_MS);
   const record: Queue | undefined = known ?? (own.data && { ...own.data, verbs: [] });
   const crumbs = [['Queues', href('overview')], [queue]] as const;
-  if (!record)
+  if (!record && own.error !== undefined)
     return (
       <>
         <PageHead title={queue} crumbs={crumbs} />
-        {own.error === undefined ? (
-          <Skeleton rows={12} />
-        ) : (
-          <Empty icon="queues" title={own.error}>
-            <a href={href('overview')}>All queues</a>
-          </Empty>
-        )}
+        <Empty icon="queues" title={own.error}>
+          <a href={href('overview')}>All queues</a>
+        </Empty>
       </>
     );
+  // The parts begin their reads beside that of the queue.
   return (
     <>
-      <PageHead title={queue} crumbs={crumbs} buttons={<QueueButtons record={record} verbs={rightsFor(queue).verbs} />}>
-        <QueueStatus queue={queue} isPaused={record.paused} />
+      <PageHead
+        title={queue}
+        crumbs={crumbs}
+        buttons={record && <QueueButtons record={record} verbs={rightsFor(queue).verbs} />}
+      >
+        {record && <QueueStatus queue={queue} isPaused={record.paused} />}
       </PageHead>
-      <Pipeline record={record} />
+      {record ? <Pipeline record={record} /> : <Skeleton rows={2} />}
       <div class="split">
         <div class="col">
           <Charts params={params} />
@@ -57,7 +58,7 @@ export function QueuePage({ params }: PageProps) {
         </div>
         <div class="col rail">
           <QueueErrors queue={queue} />
-          <Limits record={record} verbs={rightsFor(queue).verbs} />
+          {record && <Limits record={record} verbs={rightsFor(queue).verbs} />}
           <QueueGroups queue={queue} after={group} />
           <QueueWorkers queue={queue} />
         </div>

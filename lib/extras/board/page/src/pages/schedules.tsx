@@ -22,6 +22,8 @@ import { createAction, editAction, removeAction } from './schedules/schedule-for
 const EVERY_MS = 15_000;
 const LATE_MS = 60_000;
 const PREVIEWED = 10;
+// The server computes the ticks of so many.
+const MAX_ROWS = 50;
 
 const COLUMNS: readonly Column<Schedule>[] = [
   { title: 'Schedule', isUnlabelled: true, cell: (row) => <Name schedule={row} /> },
@@ -77,7 +79,7 @@ export function SchedulesPage() {
 }
 
 function Schedules({ all }: { all: readonly Schedule[] }) {
-  const { rows, footer } = useFirstRows(all, 'schedules');
+  const { rows, footer } = useFirstRows(all, 'schedules', MAX_ROWS);
   return (
     <>
       <Table class="schedule-grid" caption="Schedules" rows={rows} keyOf={({ name }) => name} columns={COLUMNS} />

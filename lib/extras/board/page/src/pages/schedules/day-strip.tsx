@@ -9,8 +9,9 @@ const MAX_MARKS = 100;
 
 const leftOf = (atMs: number) => `${(((atMs - now.value) / DAY_MS) * 100).toFixed(2)}%`;
 
-/** The ticks of a schedule in the next 24 hours. */
-export function DayStrip({ ticks }: { ticks: readonly string[] }) {
+/** The ticks of a schedule in the next 24 hours. Null: the server has not computed them. */
+export function DayStrip({ ticks }: { ticks: readonly string[] | null }) {
+  if (ticks === null) return <span class="soft">see Ticks</span>;
   const isBand = ticks.length >= MAX_MARKS;
   const label = isBand
     ? `${MAX_MARKS} ticks or more in the next 24 hours`
