@@ -140,12 +140,16 @@ describe('the pages of the board', () => {
   it('pause and limit a group', async () => {
     const { board, admin, producer, runner } = await start({ queues: { email: { groups: { concurrency: 2 } } } });
     await producer.enqueue('email', 1, { group: 'acme', delay: '1h' });
+    await producer.enqueue('email', 2, { group: 'acme' });
     await admin.group('email', 'acme').limit({ weight: 2 });
     await runner.whenIdle();
     const window = await board('queue?queue=email');
 
     await window.button('Pause group acme').click();
     await window.announced('Group acme is paused.');
+    await window.page.getByRole('link', { name: 'Waiting jobs of group acme' }).click();
+    await window.row('#2').waitFor();
+    await window.page.goBack();
     await window.button('Limit group acme').click();
     await window.page.getByLabel('Weight').fill('5');
     await window.confirm('Limit …');

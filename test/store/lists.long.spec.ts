@@ -54,6 +54,23 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of unfinished jobs', (setup) => {
   );
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'a page of the waiting jobs of a group', (setup) => {
+  it.each(['oldest', 'newest'] as const)('reads only its own part of index queue, %s first', async (order) => {
+    const world = await setup();
+    await fillTables(world.dataSource, 10_000);
+    const numbers = 'FROM sql_queue_history WHERE id % 2 = 0';
+    await world.sql(`INSERT INTO sql_queue_jobs (queue, payload, runnable, run_at, group_key)
+      SELECT 'grouped', '1', 3, NULL, CONCAT('g', id % 1000) ${numbers}`);
+    await world.sql('ANALYZE TABLE sql_queue_jobs');
+    const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+
+    const { jobs } = await store.admin.find({ queue: 'grouped', group: 'g8', state: 'waiting' }, { order, limit: 3 });
+
+    expect(jobs.map(({ group }) => group)).toEqual(['g8', 'g8', 'g8']);
+    expect(reads()).toBeLessThan(300);
+  });
+});
+
 // For every filter, any number of jobs, and from either end.
 describeStoresOf(['mysql', 'mariadb'], 'a page of 20 among 100,000 live and 100,000 finished jobs', (setup) => {
   it('examines a bounded number of rows', async () => {

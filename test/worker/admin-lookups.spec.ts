@@ -23,6 +23,49 @@ describeEngines('admin.find', (setup) => {
     expect(await find(engine, { key: 'user' })).toEqual([]);
   });
 
+  it('finds the jobs of a group, in each state', async () => {
+    const world = await setup();
+    const [started, ended] = [gate(), gate()];
+    world.afterTest(() => ended.open());
+    const engine = await world.start({
+      queues: { q: { prefetch: 0, groups: { concurrency: 1 } } },
+      handlers: {
+        q: async ({ payload }: JobContext) => {
+          if (payload !== 'running') return;
+          started.open();
+          await ended.opened;
+        },
+      },
+    });
+    const group = 'user "42" \\ ü';
+    const key = 'order "42"';
+    await engine.producer.enqueue('q', 'done', { group, key });
+    await engine.events.until('completed');
+    await engine.producer.enqueue('q', 'running', { group });
+    await started.opened;
+    await engine.producer.enqueue('q', 'urgent', { group, priority: -1 });
+    await engine.producer.enqueue('q', 'waiting', { group });
+    await engine.producer.enqueue('q', 'later', { group, delay: '1h' });
+    await engine.producer.enqueue('q', 'other', { group: 'user "42"', delay: '1h' });
+
+    expect(await find(engine, { group })).toEqual(['done', 'running', 'urgent', 'waiting', 'later']);
+    expect(await find(engine, { queue: 'q', group })).toEqual(['done', 'running', 'urgent', 'waiting', 'later']);
+    for (const [state, payloads] of Object.entries({
+      completed: ['done'],
+      active: ['running'],
+      waiting: ['urgent', 'waiting'],
+      scheduled: ['later'],
+      dead: [],
+    })) {
+      expect(await find(engine, { group, state } as JobFilter), state).toEqual(payloads);
+      expect(await find(engine, { queue: 'q', group, state } as JobFilter), `${state} in its queue`).toEqual(payloads);
+    }
+    expect(await find(engine, { group: 'user' })).toEqual([]);
+    expect(await find(engine, { queue: 'p', group })).toEqual([]);
+    expect(await find(engine, { key, state: 'completed' })).toEqual(['done']);
+    expect(await engine.admin.cancel({ group, state: 'waiting' })).toBe(2);
+  });
+
   it('finds jobs that have all of the headers', async () => {
     const world = await setup();
     const engine = await world.start({ autoStart: false });
@@ -92,6 +135,7 @@ describeEngines('admin.find', (setup) => {
 
   it.each([
     [{ key: '' }, /key to be the key of a job/],
+    [{ group: '' }, /group to be the name of a group/],
     [{ owner: 7 }, /owner to be the name of an owner/],
     [{ worker: null }, /worker to be the id of a worker/],
     [{ headers: { a: 1 } }, /header "a" to be a text/],

@@ -21,6 +21,8 @@ export interface JobFilter {
   error?: string;
   /** The key of the job, also if the job has released it. */
   key?: string;
+  /** The group of the job. With a queue and the state `waiting`, an index finds its jobs. */
+  group?: string;
   /** A person who has the job, or had it when it ended. */
   owner?: string;
   /** The id of the worker that runs the job, or ran it when it ended. */

@@ -112,7 +112,7 @@ function* scan({ candidates: readCandidates, conditions, filter }: SearchedTable
 }
 
 function* searchLive(search: JobSearch, { order }: PageRequest, names: QueueNames): Work<SearchedTable | undefined> {
-  const { queue, state, owner, worker, finishedAfter, finishedBefore } = search;
+  const { queue, group, state, owner, worker, finishedAfter, finishedBefore } = search;
   if (finishedAfter || finishedBefore || (state && isFinalState(state))) return undefined;
   const isHeld = owner !== undefined || worker !== undefined;
   if (isHeld && state && state !== 'active') return undefined;
@@ -126,8 +126,8 @@ function* searchLive(search: JobSearch, { order }: PageRequest, names: QueueName
   }
   const ofQueue = queue === undefined ? inState : withCondition(inState, 'AND j.queue = :queue', { queue });
   if (state === 'waiting' || state === 'blocked')
-    return { ...table, conditions: ofQueue, candidates: yield* selectWaiting(queue, order, names) };
-  const candidates = queue === undefined ? candidatesById('jobs', order) : yield* selectLive(queue, order);
+    return { ...table, conditions: ofQueue, candidates: yield* selectWaiting(search, order, names) };
+  const candidates = queue === undefined ? candidatesById('jobs', order) : yield* selectLive(queue, group, order);
   return { ...table, conditions: ofQueue, candidates };
 }
 

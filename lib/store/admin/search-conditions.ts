@@ -59,7 +59,7 @@ function inQueueAndState(table: 'h' | 'j', stateColumn: string, filter: JobSearc
 
 /** The conditions of the search that no index covers. */
 export function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
-  const { name, error, otherThan, key, headers = {} } = search;
+  const { name, error, otherThan, key, group, headers = {} } = search;
   let all: Conditions = holderConditions(table, search);
   if (name !== undefined) all = withCondition(all, `AND ${table}.name = :name`, { name });
   if (error !== undefined) all = withCondition(all, `AND ${failedBy(table, 'error')}`, errorValues('error', error));
@@ -67,14 +67,35 @@ export function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
     const sql = `AND (${table}.error IS NULL OR NOT ${failedBy(table, 'other')})`;
     all = withCondition(all, sql, errorValues('other', otherThan));
   }
-  if (key !== undefined)
-    all = withCondition(all, `AND INSTR(${table}.options, :key) > 0`, { key: `"key":${JSON.stringify(key)}` });
+  if (key !== undefined) all = withOption(all, table, 'key', key);
+  if (group !== undefined) {
+    // The history has no column for the group.
+    const inColumn = { sql: `j.group_key = :group OR`, values: { group } };
+    all = withOption(all, table, 'group', group, table === 'j' ? inColumn : undefined);
+  }
   all = withHeaders(all, table, headers);
   for (const { bound, column, operator } of TIMES) {
     const time = search[bound];
     if (time) all = withCondition(all, `AND ${table}.${column} ${operator} :${bound}`, { [bound]: +time });
   }
   return all;
+}
+
+/** Functions of MySQL and MariaDB that change JSON write a space after each colon. */
+function withOption(
+  conditions: Conditions,
+  table: 'h' | 'j',
+  name: 'key' | 'group',
+  value: string,
+  otherwise: Conditions = { sql: '', values: {} },
+): Conditions {
+  const has = (written: string) => `INSTR(${table}.options, :${name}${written}) > 0`;
+  const text = JSON.stringify(value);
+  return withCondition(conditions, `AND (${otherwise.sql} ${has('Written')} OR ${has('Rewritten')})`, {
+    ...otherwise.values,
+    [`${name}Written`]: `"${name}":${text}`,
+    [`${name}Rewritten`]: `"${name}": ${text}`,
+  });
 }
 
 function withHeaders(conditions: Conditions, table: 'h' | 'j', headers: Record<string, string>): Conditions {

@@ -15,7 +15,7 @@ import {
   type IndexRange,
 } from './candidates.js';
 import { readIds } from '../../job/read-columns.js';
-import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../tables/runnable.js';
+import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { nextRanges, type FirstOfRange } from './next-ranges.js';
 import { idsOf } from '../core/ids.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
@@ -43,7 +43,8 @@ const PLAIN_SCHEDULED_IDS = `
 
 // Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have. One range of the index
 // per subquery: with bad statistics, servers read the whole index for several ranges.
-const RANGES_WITH_GROUPS = [1, 2, IN_GROUP, ARRIVING, RETURNED, BLOCKED];
+const RANGES_WITHOUT_GROUPS = [IN_QUEUE, IN_STAGE, BLOCKED];
+const RANGES_WITH_GROUPS = [IN_QUEUE, IN_STAGE, IN_GROUP, ARRIVING, RETURNED, BLOCKED];
 const withGroup = (queueIndex: number, runnable: number) => `EXISTS (
       SELECT 1
       FROM ${INDEX}
@@ -146,19 +147,27 @@ function firstDueOf({ queue, isPlain }: ScheduledRange, order: PageOrder): First
   };
 }
 
-/** Waiting and blocked jobs by id. Includes active jobs, because a claim changes no column of the index. */
-export function* selectWaiting(queue: string | undefined, order: PageOrder, names: QueueNames): Work<ReadCandidates> {
-  const ranges = yield* rangesOf(queue === undefined ? yield* names.queueNames('jobs') : [queue]);
+/**
+ * Waiting and blocked jobs by id, of one group if the queue is given, too. Includes active jobs, because a claim changes no
+ * column of the index.
+ */
+export function* selectWaiting(
+  { queue, group }: Readonly<Partial<Record<'queue' | 'group', string>>>,
+  order: PageOrder,
+  names: QueueNames,
+): Work<ReadCandidates> {
+  const ranges =
+    queue === undefined ? yield* rangesByPriority(yield* names.queueNames('jobs')) : yield* rangesOf(queue, group);
   return ranges ? candidatesInRanges(ranges, order) : candidatesById('jobs', order);
 }
 
-export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidates> {
+export function* selectLive(queue: string, group: string | undefined, order: PageOrder): Work<ReadCandidates> {
   const limit = MAX_SORTED + 1;
   const scheduled = idsOf([
     ...(yield* query<{ id: number }>(SCHEDULED_IDS, { queue, limit, most: MAX_POSITION_VALUE })),
     ...(yield* query<{ id: number }>(PLAIN_SCHEDULED_IDS, { queue, limit, most: MAX_POSITION_VALUE })),
   ]);
-  const ranges = scheduled.length > MAX_SORTED ? undefined : yield* rangesOf([queue]);
+  const ranges = scheduled.length > MAX_SORTED ? undefined : yield* rangesOf(queue, group);
   if (!ranges) return candidatesById('jobs', order);
   const readScheduled = candidatesAmong(scheduled, order);
   const readWaiting = candidatesInRanges(ranges, order);
@@ -167,24 +176,34 @@ export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidate
   };
 }
 
-/**
- * The ranges of index queue in which ids are in order, one for each priority; undefined if there are too many, or if the
- * queues have groups.
- */
-function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
+function rangesOf(queue: string, group: string | undefined): Work<IndexRange[] | undefined> {
+  return group === undefined ? rangesByPriority([queue]) : prioritiesIn([queue], RANGES_WITH_GROUPS, group);
+}
+
+/** Undefined if there are too many, or if the queues have groups. */
+function* rangesByPriority(queues: readonly string[]): Work<IndexRange[] | undefined> {
   if (queues.length > QUEUE_BATCH_SIZE) return undefined;
   if (yield* haveGroups(queues)) return undefined;
+  return yield* prioritiesIn(queues, RANGES_WITHOUT_GROUPS, '');
+}
+
+/** The ranges of index queue in which ids are in order, one for each priority; undefined if there are too many. */
+function* prioritiesIn(
+  queues: readonly string[],
+  runnables: readonly number[],
+  group: string,
+): Work<IndexRange[] | undefined> {
   const ranges: IndexRange[] = [];
-  let unread = queues.flatMap((queue) => [1, 2, BLOCKED].map((runnable) => ({ queue, runnable, last: -32_769 })));
+  let unread = queues.flatMap((queue) => runnables.map((runnable) => ({ queue, runnable, last: -32_769 })));
   while (unread.length > 0) {
-    const values: Record<string, SqlValue> = {};
+    const values: Record<string, SqlValue> = { group };
     const next = unread.map((range, index) => {
       Object.assign(values, { [`queue${index}`]: range.queue, [`runnable${index}`]: range.runnable });
       values[`last${index}`] = range.last;
       return `(
       SELECT priority
       FROM ${INDEX}
-      WHERE queue = :queue${index} AND runnable = :runnable${index} AND run_at IS NULL AND group_key = ''
+      WHERE queue = :queue${index} AND runnable = :runnable${index} AND run_at IS NULL AND group_key = :group
         AND priority > :last${index}
       ORDER BY priority
       LIMIT 1) AS priority_${index}`;
@@ -197,8 +216,8 @@ function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
     for (const { queue, runnable, last } of unread) {
       ranges.push({
         from: INDEX,
-        values: { queue, runnable, priority: last },
-        condition: `run_at IS NULL AND group_key = ''`,
+        values: { queue, runnable, group_key: group, priority: last },
+        condition: 'run_at IS NULL',
       });
     }
     if (ranges.length > MAX_RANGES) return undefined;

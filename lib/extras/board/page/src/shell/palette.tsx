@@ -1,11 +1,13 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { now } from '../live/clock.js';
 import { queues, problems } from '../live/live.js';
 import { go } from '../live/route.js';
 import { theme, THEMES } from '../live/theme.js';
 import { startAction } from '../parts/action.js';
 import { Icon, type IconName } from '../parts/icons.js';
 import { queueToggle } from '../parts/toggle.js';
+import { FILTER_FIELDS, parseField, valueOf, type FilterField } from '../pages/jobs/job-filter.js';
 import { ENTRIES } from './pages.js';
 import { showHelp } from './help.js';
 
@@ -140,11 +142,17 @@ function fixedEntries(): Entry[] {
   ];
 }
 
-/** Lists of jobs with the text in one of their fields. */
+/** Lists of jobs with the text in one of their fields: in the field that it names, as in `key:order-7`, or in each. */
 function searches(text: string): Entry[] {
+  const named = parseField(text);
+  if (named) return named.value === '' ? [] : [searchFor(named.field, named.value)];
   if (text === '') return [];
-  return (['key', 'name', 'error', 'owner'] as const).map((field) => ({
-    ...{ icon: 'search', text: `Jobs with the ${field} ${text}`, hint: 'search' },
-    run: () => go('jobs', { [field]: text }),
-  }));
+  return (['key', 'name', 'error', 'owner', 'group'] as const).map((field) => searchFor(field, text));
+}
+
+function searchFor(field: FilterField, text: string): Entry {
+  return {
+    ...{ icon: 'search', text: `Jobs with the ${FILTER_FIELDS[field]} ${text}`, hint: 'search' },
+    run: () => go('jobs', { [field]: valueOf(field, text, now.peek()) }),
+  };
 }

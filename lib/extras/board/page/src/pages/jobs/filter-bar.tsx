@@ -5,7 +5,7 @@ import { errors, queues } from '../../live/live.js';
 import { go, type Params } from '../../live/route.js';
 import { Icon } from '../../parts/icons.js';
 import type { PageProps } from '../../shell/pages.js';
-import { FIELDS, FILTER_FIELDS, hintOf, valueOf, type FilterField } from './job-filter.js';
+import { FIELDS, FILTER_FIELDS, hintOf, parseField, valueOf, type FilterField } from './job-filter.js';
 
 interface Suggestion {
   readonly text: string;
@@ -109,9 +109,10 @@ function Chip({ field, value, onRemove }: { field: FilterField; value: string; o
 }
 
 function suggestionsFor(text: string, given: readonly FilterField[]): Suggestion[] {
-  const [, name = '', value = ''] = /^(\w+):\s*(.*)$/.exec(text) ?? [];
-  const field = FIELDS.find((one) => FILTER_FIELDS[one] === name || one === name);
-  if (field) {
+  const parsed = parseField(text);
+  if (parsed) {
+    const { field, value } = parsed;
+    const name = FILTER_FIELDS[field];
     const known = valuesOf(field).filter((one) => one.toLowerCase().includes(value.toLowerCase()) && one !== value);
     const own = value.trim() === '' ? [] : [value];
     return [...own, ...known].slice(0, MAX_SUGGESTIONS).map((one) => ({ text: `${name}:${one}`, field, value: one }));

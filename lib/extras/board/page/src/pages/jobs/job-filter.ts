@@ -7,6 +7,7 @@ export const FILTER_FIELDS = {
   name: 'name',
   error: 'error',
   key: 'key',
+  group: 'group',
   owner: 'owner',
   worker: 'worker',
   header: 'header',
@@ -28,6 +29,13 @@ const HINTS: Readonly<Partial<Record<FilterField, string>>> = {
 export const hintOf = (field: FilterField) => HINTS[field] ?? '';
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A text like `key:order-7`. */
+export function parseField(text: string): { readonly field: FilterField; readonly value: string } | undefined {
+  const [, name = '', value = ''] = /^\s*(\w+):\s*(.*)$/.exec(text) ?? [];
+  const field = FIELDS.find((one) => FILTER_FIELDS[one] === name || one === name);
+  return field && { field, value };
+}
 
 /** The filter as the server takes it. A time without a zone is one of the viewer. */
 export function filterOf({ after: _after, order: _order, header, ...params }: Params): JobFilter {

@@ -31,7 +31,7 @@ interface Props {
 export function Groups({ queue, groups, next, verbs }: Props) {
   const columns: Column<Group>[] = [
     { title: 'Group', isUnlabelled: true, cell: (one) => <GroupName group={one} /> },
-    { title: 'Waiting', isNumber: true, cell: ({ counts }) => counts && upTo(counts.waiting, counts.active) },
+    { title: 'Waiting', isNumber: true, cell: (one) => <Waiting group={one} /> },
     { title: 'Active', isNumber: true, cell: (one) => <Active group={one} /> },
     { title: 'Later', isNumber: true, cell: ({ counts }) => number(counts?.scheduled ?? 0) },
     actionsColumn((one) => (
@@ -82,12 +82,37 @@ function GroupName({ group: { group, state, weight, rate, restsUntil } }: { grou
   );
 }
 
+function Waiting({ group: { queue, group, counts } }: { group: Group }) {
+  if (!counts || counts.waiting === 0) return <>0</>;
+  return (
+    <a href={href('jobs', { queue, group, state: 'waiting' })} aria-label={`Waiting jobs of group ${group}`}>
+      {upTo(counts.waiting, counts.active)}
+    </a>
+  );
+}
+
 /** The slots of a group with a limit of its own. That of the options is known to the workers only. */
-function Active({ group: { group, counts, concurrency } }: { group: Group }) {
+function Active({ group: { queue, group, counts, concurrency } }: { group: Group }) {
   const active = counts?.active ?? 0;
-  if (concurrency === undefined) return <>{number(active)}</>;
+  const link =
+    active === 0 ? (
+      <>0</>
+    ) : (
+      <a href={href('jobs', { queue, group, state: 'active' })} aria-label={`Running jobs of group ${group}`}>
+        {number(active)}
+      </a>
+    );
+  if (concurrency === undefined) return link;
   const isPressed = (counts?.waiting ?? 0) > 0;
-  return <Gauge value={active} max={concurrency} isPressed={isPressed} label={`Running jobs of ${group}`} />;
+  const text = (
+    <>
+      {link}
+      {concurrency !== null && <span class="soft"> / {number(concurrency)}</span>}
+    </>
+  );
+  return (
+    <Gauge value={active} max={concurrency} isPressed={isPressed} label={`Running jobs of ${group}`} text={text} />
+  );
 }
 
 function upTo(waiting: number, active: number): string {
