@@ -17,6 +17,14 @@ describe('the overview of the board', () => {
     const legacy = await card('legacy').innerText();
     const paused = await card('invoice').innerText();
     const title = await page.title();
+    const titleOfPaused = await card('invoice').getByRole('heading').innerText();
+    await card('legacy').getByRole('link', { name: 'See the workers' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Workers of legacy' }).waitFor();
+    await page.getByText('No worker serves legacy').waitFor();
+    await page.getByRole('link', { name: 'All workers' }).click();
+    await page.getByText('No worker runs').waitFor();
+    await page.goBack();
+    await page.goBack();
     await card('invoice').getByRole('button', { name: 'Resume invoice' }).click();
     await window.announced('Queue invoice is resumed.');
     await window.button('Undo').click();
@@ -28,6 +36,7 @@ describe('the overview of the board', () => {
     expect(legacy).toContain('No worker serves queue "legacy": 2 jobs wait');
     expect(legacy).toMatch(/since \d\d:\d\d/);
     expect(paused).toContain('Queue "invoice" is paused by ann');
+    expect(titleOfPaused).toBe('Paused by ann');
     expect(title).toBe('(1) Overview – Queues');
     expect(await admin.queues()).toMatchObject([{ queue: 'invoice', paused: true }, { queue: 'legacy' }]);
   });
@@ -63,6 +72,18 @@ describe('the overview of the board', () => {
     await page.keyboard.type('2');
     await page.keyboard.press('Enter');
     await heading('report #2');
+    for (const [text, found, url] of [
+      ['key:order-7', 'Jobs with the key order-7', 'key=order-7'],
+      ['group:acme', 'Jobs with the group acme', 'group=acme'],
+      ['owner: ann', 'Jobs with the owner ann', 'owner=ann'],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      expect(await page.getByRole('option').allInnerTexts()).toEqual([expect.stringContaining(found)]);
+      await page.keyboard.press('Enter');
+      await heading('Jobs');
+      expect(page.url()).toContain(url);
+    }
     await page.keyboard.press('Control+k');
     await page.keyboard.type('pause email');
     await page.keyboard.press('Enter');

@@ -73,6 +73,7 @@ function pausedProblem(one: QueueFacts, { pauses }: ProblemFacts): QueueProblem 
   const how = paused ? `is paused${by === null ? '' : ` by ${by}`}` : 'has `enabled: false`';
   return {
     ...{ rule: 'paused', severity: 'attention', queue, since, isGettingWorse: null },
+    ...(paused && by !== null && { by }),
     message: `Queue "${queue}" ${how}: ${waitingOf(one)}.`,
     actions: actionsOf(queue, paused ? ['resume', queue] : ['set', queue, 'enabled=true']),
   };

@@ -29,6 +29,8 @@ export interface QueueProblem {
   since: Date | null;
   /** Whether it has grown within the last minutes; null: the rule cannot see that. */
   isGettingWorse: boolean | null;
+  /** Who has paused the queue, if the audit knows. */
+  by?: string;
   /** One sentence or two, without the content of jobs. */
   message: string;
   /** The most helpful one first. Empty if no command accepts the name of the queue. */

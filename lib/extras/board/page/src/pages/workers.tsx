@@ -10,17 +10,19 @@ import { QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
 import { When } from '../parts/when.js';
 import { isSilent } from '../parts/worker-state.js';
+import type { PageProps } from '../shell/pages.js';
 
-/** The running workers, and those that crashed within the last day; silent ones first. */
-export function WorkersPage() {
-  const all = workers.value;
+/** The running workers, and those that crashed within the last day, of one queue or of all; silent ones first. */
+export function WorkersPage({ params: { queue } }: PageProps) {
+  const all = queue ? workers.value?.filter(({ queues }) => queues.some((one) => one.queue === queue)) : workers.value;
   const sorted = all && [...all].sort((a, b) => Number(isSilent(b, now.value)) - Number(isSilent(a, now.value)));
   return (
     <>
-      <PageHead title="Workers">
+      <PageHead title={queue ? `Workers of ${queue}` : 'Workers'}>
         {all && all.length > 0 && (
           <span class="soft">{plural(all.length, 'worker')}, with those that crashed within a day</span>
         )}
+        {queue && <a href={href('workers')}>All workers</a>}
       </PageHead>
       {sorted === undefined ? (
         <Card>
@@ -28,9 +30,15 @@ export function WorkersPage() {
         </Card>
       ) : sorted.length === 0 ? (
         <Card>
-          <Empty icon="workers" title="No worker runs">
-            Start a process with a handler.
-          </Empty>
+          {queue ? (
+            <Empty icon="workers" title={`No worker serves ${queue}`}>
+              Start a process with a handler for it: @QueueProcessor({JSON.stringify(queue)})
+            </Empty>
+          ) : (
+            <Empty icon="workers" title="No worker runs">
+              Start a process with a handler.
+            </Empty>
+          )}
         </Card>
       ) : (
         <ul class="worker-cards" aria-label="Workers">

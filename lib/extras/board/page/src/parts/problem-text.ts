@@ -14,10 +14,12 @@ const TITLES: Readonly<Record<Rule, string>> = {
 };
 
 /** A newer server may have further rules. */
-export const titleOf = ({ rule }: Problem): string => TITLES[rule] ?? rule;
+export const titleOf = ({ rule, by }: Problem): string =>
+  by === undefined ? (TITLES[rule] ?? rule) : `Paused by ${by}`;
 
 /** The state of a queue in its list, in a word or two. */
-export const wordOf = (problem: Problem): string => titleOf(problem).toLowerCase().replace(' with waiting jobs', '');
+export const wordOf = ({ rule }: Problem): string =>
+  (TITLES[rule] ?? rule).toLowerCase().replace(' with waiting jobs', '');
 
 /** The problems of a queue, the most urgent one first. */
 export const problemsOf = (problems: readonly Problem[] | undefined, queue: string): readonly Problem[] =>

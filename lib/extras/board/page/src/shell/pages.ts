@@ -46,7 +46,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
   },
   waits: { icon: 'signal', name: 'Waits', key: 'i', title: () => 'Waits', Content: WaitsPage },
   schedules: { icon: 'schedules', name: 'Schedules', key: 's', title: () => 'Schedules', Content: SchedulesPage },
-  workers: { icon: 'workers', name: 'Workers', key: 'w', title: () => 'Workers', Content: WorkersPage },
+  workers: {
+    ...{ icon: 'workers', name: 'Workers', key: 'w', Content: WorkersPage },
+    title: ({ queue }) => (queue ? `Workers of ${queue}` : 'Workers'),
+  },
   people: { icon: 'people', name: 'People', key: 'p', title: () => 'People', Content: PeoplePage },
   topics: { icon: 'topics', name: 'Topics', key: 't', title: () => 'Topics', Content: TopicsPage },
   audit: {

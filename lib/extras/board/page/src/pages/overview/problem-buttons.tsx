@@ -35,7 +35,7 @@ export function ProblemButtons({ problem: { rule, queue } }: { problem: Problem 
     case 'no-worker':
       return (
         <>
-          <Link to="workers" text="See the workers" isPrimary />
+          <Link to="workers" params={{ queue }} text="See the workers" isPrimary />
           <Link to="jobs" params={{ queue, state: 'waiting' }} text="See its jobs" />
         </>
       );
