@@ -30,16 +30,18 @@ interface StatsParts {
 /** The statistics of the last sample, or of a new one if that is too old. All processes share the samples. */
 export async function readStats(parts: StatsParts, given: StatsOptions): Promise<QueueStats[]> {
   const { queue, maxAge } = checkAndResolve('Cannot read statistics', STATS_OPTIONS, given);
-  const { queues, sampledAtMs } = await joinedSample(parts, maxAge);
+  const { queues, sampledAtMs, ageMs } = await joinedSample(parts, maxAge);
   const asked = queue === undefined ? queues : queues.filter((one) => one.queue === queue);
-  return asked.map((one) => ({ ...one, settings: one.settings ?? {}, sampledAt: new Date(sampledAtMs) }));
+  return asked.map((one) => ({ ...one, settings: one.settings ?? {}, sampledAt: new Date(sampledAtMs), ageMs }));
 }
 
-const underWay = new WeakMap<StatsStore, Map<number, Promise<StatsSample>>>();
+type KnownSample = LastSample & StatsSample;
+
+const underWay = new WeakMap<StatsStore, Map<number, Promise<KnownSample>>>();
 
 /** Calls of one process that ask for the same age share one read, so that they do not pile up while it waits. */
-function joinedSample(parts: StatsParts, maxAgeMs: number): Promise<StatsSample> {
-  const reads = underWay.get(parts.stats) ?? new Map<number, Promise<StatsSample>>();
+function joinedSample(parts: StatsParts, maxAgeMs: number): Promise<KnownSample> {
+  const reads = underWay.get(parts.stats) ?? new Map<number, Promise<KnownSample>>();
   underWay.set(parts.stats, reads);
   const known = reads.get(maxAgeMs);
   if (known) return known;
@@ -48,11 +50,11 @@ function joinedSample(parts: StatsParts, maxAgeMs: number): Promise<StatsSample>
   return read;
 }
 
-async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Promise<StatsSample> {
+async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Promise<KnownSample> {
   for (;;) {
     const last = await stats.read();
     if (isYoungerThan(last, Math.max(maxAgeMs, last.tookMs * PAUSE_PER_DURATION))) return last;
-    if (await stats.takeLease(last.sampledAtMs)) return stats.takeSample();
+    if (await stats.takeLease(last.sampledAtMs)) return { ...(await stats.takeSample()), ageMs: 0 };
     if (isYoungerThan(last, USABLE_MS)) return last;
     // Another process takes the sample. If it dies, its lease ends.
     await clock.sleep(WAIT_STEP_MS);
@@ -60,6 +62,6 @@ async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Pro
 }
 
 /** A sample from before the server clock was set back has a negative age. */
-function isYoungerThan(last: LastSample, ms: number): last is LastSample & StatsSample {
+function isYoungerThan(last: LastSample, ms: number): last is KnownSample {
   return last.queues !== null && last.ageMs >= 0 && last.ageMs < ms;
 }

@@ -1,4 +1,8 @@
+import { onTestFinished } from 'vitest';
+import { DataSource } from 'typeorm';
+import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
+import { silentStreams } from './support/silent-streams.js';
 
 const FOCUSED = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
 
@@ -87,6 +91,73 @@ describe('a live update of the board', () => {
     }
   });
 
+  it('shows the age of an old sample, and what the database says about the silence of workers', async () => {
+    const { connection, sql } = await sharedFile();
+    const { url, board, admin, producer, runner } = await start({ connection });
+    await runner.handle('email', {}, () => undefined);
+    await runner.whenIdle();
+    await producer.enqueue('report', 1);
+    await admin.stats();
+    // A sample that takes so long is kept for fifty times as long.
+    await sql('UPDATE sql_queue_stats SET sampled_at = sampled_at - 40000, took_ms = 600000');
+    const window = await board(undefined);
+    const { page } = window;
+    // The clock of the browser says nothing about the worker.
+    await page.clock.install({ time: Date.now() + 600_000 });
+
+    await page.goto(`${url}#/workers`);
+    await window
+      .connection('live')
+      .getByText(/^Live · 4\d(\.\d)? s ago$/)
+      .waitFor();
+    await page.getByText('alive').waitFor();
+    const text = await page.locator('main').innerText();
+    await sql('UPDATE sql_queue_stats SET sampled_at = sampled_at - 300000');
+    await window.go('');
+    await page.getByRole('heading', { level: 1, name: /^The state is unknown since/ }).waitFor();
+
+    expect(text).not.toContain('silent');
+  });
+
+  it('has no good verdict without the problems, or while the updates are paused', async () => {
+    const { board, producer, runner } = await start();
+    await runner.handle('email', {}, () => undefined);
+    await producer.enqueue('email', 1);
+    await runner.whenIdle();
+    const window = await board('');
+    const { page } = window;
+    const verdict = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+    await verdict('The queue is healthy');
+    await window.button('Pause the updates').first().click();
+    await verdict(/^The state of \d\d:\d\d/);
+    await page.route('**/api/problems', (route) => route.fulfill({ status: 403, json: { message: 'No.' } }));
+    await window.button('Continue the updates').first().click();
+    await verdict('The problems could not be read');
+    const text = await page.locator('.verdict').innerText();
+    await page.unroute('**/api/problems');
+    await verdict('The queue is healthy');
+    // The browser reports the refused requests.
+    window.problems.splice(0);
+
+    expect(text).toContain('No.');
+  });
+
+  it('comes by requests if the stream stays open without an event', async () => {
+    const { url, board, producer } = await start();
+    const network = await silentStreams(url);
+    await producer.enqueue('email', 1);
+    const window = await board(undefined);
+
+    await window.page.goto(network.url);
+    await window.connection('live').waitFor();
+    await window.row('email').waitFor();
+    network.silence();
+    await producer.enqueue('report', 1);
+    await window.connection('polling').waitFor();
+    await window.row('report').waitFor();
+  });
+
   it('waits while the updates are paused, and the page shows the age of its numbers', async () => {
     const { board, producer } = await start();
     await producer.enqueue('email', 1);
@@ -109,3 +180,12 @@ describe('a live update of the board', () => {
     expect(await page.title()).toContain('Overview');
   });
 });
+
+/** An SQLite file of an application, and a way to change its rows. */
+async function sharedFile() {
+  const connection = await freshConnection();
+  const dataSource = new DataSource(connection);
+  await dataSource.initialize();
+  onTestFinished(() => dataSource.destroy());
+  return { connection, sql: (statement: string) => dataSource.query(statement) };
+}

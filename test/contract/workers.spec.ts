@@ -109,6 +109,20 @@ describeStores('a worker', (setup) => {
     expect(entry!.seenAt.getTime() - entry!.startedAt.getTime()).toBeGreaterThanOrEqual(5_000);
   });
 
+  it('is silent after a minute without a heartbeat', async () => {
+    const { workers, admin, advance } = await setup();
+    await workers.register(worker);
+
+    advance(30_000);
+    const [alive] = await admin.workers();
+    advance(30_001);
+    const [silent] = await admin.workers();
+    await workers.markSeen(worker.id);
+    const [again] = await admin.workers();
+
+    expect([alive!.isSilent, silent!.isSilent, again!.isSilent]).toEqual([false, true, false]);
+  });
+
   it('is not listed after it deregisters', async () => {
     const { workers, admin } = await setup();
     await workers.register(worker);

@@ -35,6 +35,6 @@ function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { qu
     queue,
     ...{ waiting: NONE, scheduled: NONE, blocked: NONE, staged: NONE, dead: NONE },
     ...{ active: 0, prefetched: 0, workers: 0 },
-    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null, settings: {} },
+    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null, ageMs: 0, settings: {} },
   };
 }

@@ -4,13 +4,19 @@ import type { BoardQueue, ReadableQueue } from './board-queues.js';
 export class LiveQueues {
   readonly #events = new Map<string, Buffer>();
 
-  constructor(readonly queues: readonly BoardQueue[]) {}
+  /** @param refreshMs the time until the next statistics, so that a page sees that they do not come */
+  constructor(
+    readonly queues: readonly BoardQueue[],
+    private readonly refreshMs: number,
+  ) {}
 
   /** The event for a viewer that may read these queues. */
   readonly eventOf = (readable: readonly ReadableQueue[]): Buffer => {
     const rights = JSON.stringify(readable.map(({ queue, verbs }) => [queue, verbs]));
     let event = this.#events.get(rights);
-    if (!event) this.#events.set(rights, (event = Buffer.from(eventText('queues', { queues: readable }))));
+    if (event) return event;
+    event = Buffer.from(eventText('queues', { queues: readable, refreshMs: this.refreshMs }));
+    this.#events.set(rights, event);
     return event;
   };
 }

@@ -70,7 +70,7 @@ export class LiveStats {
   }
 
   async #tick(): Promise<number> {
-    const queues = new LiveQueues(await readQueues(this.admin));
+    const queues = new LiveQueues(await readQueues(this.admin), this.refreshMs);
     this.#outage.onSuccess();
     for (const viewer of this.#viewers) {
       viewer.onQueues(queues);

@@ -21,8 +21,6 @@ const MAX_LINES = 1_000;
 const MAX_LINE_BYTES = 2_000;
 const METRICS_MINUTES = 60;
 const MINUTE_MS = 60_000;
-/** Workers send heartbeats more often. */
-const WORKER_ALIVE_MS = 60_000;
 
 /** The reads of one queue. */
 export class QueueReads {
@@ -82,12 +80,8 @@ export class QueueReads {
   }
 
   async workers(): Promise<QueueWorker[]> {
-    const [workers, stats] = await Promise.all([this.parts.overview.workers(), this.parts.overview.stats()]);
-    // Both times are those of the database.
-    const sampledAt = stats[0]?.sampledAt.getTime() ?? 0;
-    return workers
-      .filter(({ queues }) => queues.some(({ queue }) => queue === this.queue))
-      .filter(({ seenAt }) => seenAt.getTime() >= sampledAt - WORKER_ALIVE_MS)
+    return (await this.parts.overview.workers())
+      .filter(({ isSilent, queues }) => !isSilent && queues.some(({ queue }) => queue === this.queue))
       .map(({ id, host, pid, startedAt, seenAt }) => ({
         ...{ id, name: `${host}, process ${pid}`, addr: host },
         age: Math.max(0, Math.round((seenAt.getTime() - startedAt.getTime()) / 1_000)),

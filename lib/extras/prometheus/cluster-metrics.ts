@@ -56,8 +56,7 @@ export class ClusterMetrics {
   async #sampleAge(): Promise<Sample[]> {
     const [first] = (await this.#read()) ?? [];
     if (!first) return [];
-    const ageMs = this.parts.clock.now().getTime() - first.sampledAt.getTime();
-    return [{ labels: {}, value: Math.max(0, ageMs) / 1_000 }];
+    return [{ labels: {}, value: first.ageMs / 1_000 }];
   }
 
   async #up(): Promise<Sample[]> {

@@ -117,6 +117,8 @@ export interface WorkerRecord {
   startedAt: Date;
   /** The time of the last heartbeat. */
   seenAt: Date;
+  /** It has sent no heartbeat for a minute, by the clock of the database: the process has crashed, or hangs. */
+  isSilent: boolean;
 }
 
 export interface Replay {

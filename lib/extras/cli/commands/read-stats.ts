@@ -13,5 +13,5 @@ export async function readStats({ admin, stores }: Engine, options: StatsOptions
   const { queues, sampledAtMs } = await stores.stats.sample();
   const sampledAt = new Date(sampledAtMs);
   const asked = queues.filter(({ queue }) => options.queue === undefined || queue === options.queue);
-  return asked.map((one) => ({ ...one, sampledAt }));
+  return asked.map((one) => ({ ...one, sampledAt, ageMs: 0 }));
 }

@@ -8,7 +8,11 @@ export const workers: Command = {
     const found = await engine.admin.workers();
     const rows = found.map((worker) => [
       ...[worker.id, worker.host, worker.pid],
-      ...[time(worker.startedAt), time(worker.seenAt), worker.queues.map(slotsText).join(', ')],
+      ...[
+        time(worker.startedAt),
+        time(worker.seenAt) + (worker.isSilent ? ' silent' : ''),
+        worker.queues.map(slotsText).join(', '),
+      ],
     ]);
     const columns = ['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES: RUNNING/SLOTS'];
     output.result(found, () => table(columns, rows, 'No workers.'));

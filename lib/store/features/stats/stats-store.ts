@@ -35,11 +35,13 @@ export interface QueueStats {
   /** The workers that serve the queue and were seen within the last minute. */
   workers: number;
   sampledAt: Date;
+  /** The age of the sample when it was read, in milliseconds, by the clock of the database. */
+  ageMs: number;
 }
 
 /** The statistics of all queues, as one process has read them. */
 export interface StatsSample {
-  readonly queues: readonly Omit<QueueStats, 'sampledAt'>[];
+  readonly queues: readonly Omit<QueueStats, 'sampledAt' | 'ageMs'>[];
   /** The clock of the database, in milliseconds. */
   readonly sampledAtMs: number;
   /** How long reading them took, in milliseconds. */

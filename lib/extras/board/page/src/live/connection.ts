@@ -5,8 +5,15 @@ const POLL_MS = 5_000;
 const FIRST_EVENT_MS = 10_000;
 const LOST_MS = 6_000;
 const STREAM_AGAIN_MS = 60_000;
+// An event may be late by a slow read of the server.
+const LATE_FACTOR = 3;
 
 export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'outage';
+
+interface Statistics {
+  readonly queues: Queue[];
+  readonly refreshMs: number;
+}
 
 interface Listener {
   onQueues(queues: Queue[]): void;
@@ -35,17 +42,21 @@ export function connect({ onQueues, onState }: Listener): void {
   const stream = () => {
     stop();
     let isFailing = false;
+    let lateMs = FIRST_EVENT_MS;
     const opened = new EventSource(LIVE_URL);
     source = opened;
-    expectWithin(FIRST_EVENT_MS, poll);
+    // A dead connection has no error, and a read of the server may hang.
+    expectWithin(lateMs, poll);
     opened.addEventListener('queues', ({ data }: MessageEvent<string>) => {
-      clearTimeout(deadline);
+      const { queues, refreshMs } = JSON.parse(data) as Statistics;
+      lateMs = FIRST_EVENT_MS + LATE_FACTOR * refreshMs;
+      expectWithin(lateMs, poll);
       isFailing = false;
       onState('live');
-      onQueues((JSON.parse(data) as { queues: Queue[] }).queues);
+      onQueues(queues);
     });
     opened.addEventListener('outage', () => {
-      clearTimeout(deadline);
+      expectWithin(lateMs, poll);
       onState('outage');
     });
     // The browser connects again, unless the server refuses. The server ends each stream after some minutes. Each failed
@@ -58,15 +69,21 @@ export function connect({ onQueues, onState }: Listener): void {
   const poll = () => {
     stop();
     let polls = 0;
+    let isReading = false;
     const once = async () => {
       polls += 1;
       if (polls * POLL_MS > STREAM_AGAIN_MS) return stream();
+      // A read that hangs must not be repeated beside itself.
+      if (isReading) return onState('lost');
+      isReading = true;
       try {
         const { queues } = await read<{ queues: Queue[] }>('queues');
         onState('polling');
         onQueues(queues);
       } catch (error) {
         onState(error instanceof ApiError && error.status === 503 ? 'outage' : 'lost');
+      } finally {
+        isReading = false;
       }
     };
     void once();

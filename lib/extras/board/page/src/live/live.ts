@@ -1,13 +1,18 @@
 import { batch, computed, signal } from '@preact/signals';
-import { read } from '../api.js';
+import { messageOf, read } from '../api.js';
 import type { ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
+import { now } from './clock.js';
 import { connect, type Connection } from './connection.js';
+
+type Shared = 'problems' | 'workers' | 'throughput' | 'errors';
 
 // The problems change with the statistics; the others read more rows.
 const STATE_MS = 5_000;
 const SLOW_MS = 30_000;
 // The server takes a sample of the statistics at most every five seconds.
 const SAMPLE_MS = 6_000;
+// Costly samples are kept for a minute or two.
+const OLD_MS = 300_000;
 
 /** The state that all pages share. A page that is paused keeps the last one. */
 export const queues = signal<Queue[]>([]);
@@ -17,8 +22,10 @@ export const workers = signal<Worker[] | undefined>(undefined);
 /** Those of the last hour. */
 export const errors = signal<ErrorCount[] | undefined>(undefined);
 export const connection = signal<Connection>('connecting');
-/** When the statistics arrived that the page shows; 0: none have. */
+/** The time of the statistics that the page shows, by the clock of the browser; 0: none have arrived. */
 export const updatedAt = signal(0);
+/** Why the last read of a part of the state failed. The part is that of an earlier read, or undefined. */
+export const failures = signal<Readonly<Partial<Record<Shared, string>>>>({});
 export const isPaused = signal(false);
 /** Grows with each update and each action: then pages read their own data again. */
 export const turn = signal(0);
@@ -26,6 +33,7 @@ export const turn = signal(0);
 export const isLoaded = computed(() => updatedAt.value > 0);
 /** The numbers may be old, so that none of them is a good sign. */
 export const isStale = computed(() => connection.value === 'lost' || connection.value === 'outage');
+export const isOld = computed(() => isStale.value || (isLoaded.value && now.value - updatedAt.value > OLD_MS));
 export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
 
 /** The most urgent problem of each queue, in their order. */
@@ -53,8 +61,7 @@ export function startLive(): void {
     onQueues: (latest) => {
       if (isPaused.value) return;
       batch(() => {
-        queues.value = latest;
-        updatedAt.value = Date.now();
+        setQueues(latest);
         if (!isFirst) turn.value += 1;
       });
       isFirst = false;
@@ -82,8 +89,13 @@ export async function refresh(): Promise<void> {
 
 async function readQueues(): Promise<void> {
   const answer = await read<{ queues: Queue[] }>('queues');
-  queues.value = answer.queues;
-  updatedAt.value = Date.now();
+  setQueues(answer.queues);
+}
+
+/** The statistics may be older than their answer. */
+function setQueues(latest: Queue[]): void {
+  queues.value = latest;
+  updatedAt.value = Date.now() - Math.max(0, ...latest.map(({ ageMs }) => ageMs));
 }
 
 async function readShared(): Promise<void> {
@@ -92,19 +104,30 @@ async function readShared(): Promise<void> {
   if (at - readAt.state >= STATE_MS) {
     readAt.state = at;
     reads.push(
-      read<{ problems: Problem[] }>('problems').then((answer) => (problems.value = answer.problems)),
-      read<{ workers: Worker[] }>('workers').then((answer) => (workers.value = answer.workers)),
+      readPart<{ problems: Problem[] }>('problems', (answer) => (problems.value = answer.problems)),
+      readPart<{ workers: Worker[] }>('workers', (answer) => (workers.value = answer.workers)),
     );
   }
   if (at - readAt.slow >= SLOW_MS) {
     readAt.slow = at;
     reads.push(
-      read<{ queues: Line[] }>('throughput').then(
+      readPart<{ queues: Line[] }>(
+        'throughput',
         (answer) => (lines.value = new Map(answer.queues.map((one) => [one.queue, one]))),
       ),
-      read<{ errors: ErrorCount[] }>('errors').then((answer) => (errors.value = answer.errors)),
+      readPart<{ errors: ErrorCount[] }>('errors', (answer) => (errors.value = answer.errors)),
     );
   }
-  // The connection shows an outage. A viewer without the right to a list sees the rest of the page.
-  await Promise.allSettled(reads);
+  await Promise.all(reads);
+}
+
+/** A viewer without the right to a part sees the others. */
+async function readPart<Answer>(part: Shared, onAnswer: (answer: Answer) => unknown): Promise<void> {
+  try {
+    onAnswer(await read<Answer>(part));
+    const { [part]: mended, ...others } = failures.value;
+    if (mended !== undefined) failures.value = others;
+  } catch (error) {
+    failures.value = { ...failures.value, [part]: messageOf(error) };
+  }
 }

@@ -1,6 +1,5 @@
 import type { Worker, WorkerQueue } from '../answers.js';
 import { number, plural, sum } from '../format.js';
-import { now } from '../live/clock.js';
 import { workers } from '../live/live.js';
 import { href } from '../live/route.js';
 import { useFirstRows } from '../parts/first-rows.js';
@@ -9,13 +8,12 @@ import { Card, Empty, PageHead, Skeleton } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
 import { When } from '../parts/when.js';
-import { isSilent } from '../parts/worker-state.js';
 import type { PageProps } from '../shell/pages.js';
 
 /** The running workers, and those that crashed within the last day, of one queue or of all; silent ones first. */
 export function WorkersPage({ params: { queue } }: PageProps) {
   const all = queue ? workers.value?.filter(({ queues }) => queues.some((one) => one.queue === queue)) : workers.value;
-  const sorted = all && [...all].sort((a, b) => Number(isSilent(b, now.value)) - Number(isSilent(a, now.value)));
+  const sorted = all && [...all].sort((a, b) => Number(b.isSilent) - Number(a.isSilent));
   return (
     <>
       <PageHead title={queue ? `Workers of ${queue}` : 'Workers'}>
@@ -54,8 +52,7 @@ export function WorkersPage({ params: { queue } }: PageProps) {
 const MAX_QUEUES = 12;
 
 function WorkerCard({ worker }: { worker: Worker }) {
-  const { id, host, pid, queues, slots, startedAt, seenAt } = worker;
-  const silent = isSilent(worker, now.value);
+  const { id, host, pid, queues, slots, startedAt, seenAt, isSilent: silent } = worker;
   const { rows, footer } = useFirstRows(queues, 'queues', MAX_QUEUES);
   const running = sum(queues.map((queue) => queue.running));
   return (

@@ -2,10 +2,9 @@ import type { ComponentChildren } from 'preact';
 import type { Line, Point } from '../../answers.js';
 import { evenPoints, type Step } from '../../charts/history.js';
 import { compact, duration, number, percent, sum } from '../../format.js';
-import { now } from '../../live/clock.js';
 import { lines, queues, workers } from '../../live/live.js';
 import { href } from '../../live/route.js';
-import { isSilent, slotsOf } from '../../parts/worker-state.js';
+import { slotsOf } from '../../parts/worker-state.js';
 
 // Whole minutes: the last one has just begun.
 const RECENT = [-6, -1] as const;
@@ -107,7 +106,7 @@ function Wait({ points, step }: { points: readonly Point[] | undefined; step: St
 function Running() {
   const running = sum(queues.value.map((one) => one.active));
   const prefetched = sum(queues.value.map((one) => one.prefetched));
-  const alive = workers.value?.filter((one) => !isSilent(one, now.value)) ?? [];
+  const alive = workers.value?.filter((one) => !one.isSilent) ?? [];
   const slots = alive.length > 0 ? `${number(sum(alive.map(slotsOf)))} slots in workers` : 'in workers and with people';
   const note = prefetched > 0 ? `${slots}, and ${number(prefetched)} prefetched` : slots;
   return (
@@ -119,7 +118,7 @@ function Running() {
 
 function Workers() {
   const all = workers.value;
-  const silent = all?.filter((one) => isSilent(one, now.value)).length ?? 0;
+  const silent = all?.filter((one) => one.isSilent).length ?? 0;
   return (
     <Number
       name="Workers"

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Problem } from '../../answers.js';
 import { clock, duration, plural } from '../../format.js';
 import { now } from '../../live/clock.js';
-import { broken, isLoaded, isStale, problems, queues, updatedAt } from '../../live/live.js';
+import { broken, failures, isLoaded, isOld, isPaused, problems, queues, updatedAt } from '../../live/live.js';
 import { Icon } from '../../parts/icons.js';
 import { ageOf } from '../../parts/problem-text.js';
 
@@ -35,13 +35,22 @@ export function Verdict({ aside }: { aside: ComponentChildren }) {
 
 function findingOf(): Finding {
   const all = problems.value;
+  const before = all && all.length > 0 && { rest: `${plural(all.length, 'problem')} before that` };
   // Old numbers are never a good sign.
-  if (isStale.value && isLoaded.value)
+  if (isOld.value && isLoaded.value)
     return {
-      level: 'attention',
-      title: `The state is unknown since ${clock(updatedAt.value)}`,
-      ...(all && all.length > 0 && { rest: `${plural(all.length, 'problem')} before that` }),
+      ...{ level: 'attention', title: `The state is unknown since ${clock(updatedAt.value)}`, ...before },
       text: 'The numbers below are the last ones that arrived.',
+    };
+  if (isPaused.value && isLoaded.value)
+    return {
+      ...{ level: 'idle', title: `The state of ${clock(updatedAt.value)}`, ...before },
+      text: 'The updates of this page are paused.',
+    };
+  if (failures.value.problems !== undefined)
+    return {
+      ...{ level: 'attention', title: 'The problems could not be read', ...before },
+      text: failures.value.problems,
     };
   if (!isLoaded.value || all === undefined)
     return { level: 'idle', title: 'Reading the queues', text: 'The numbers arrive in a moment.' };

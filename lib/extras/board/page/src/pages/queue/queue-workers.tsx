@@ -1,11 +1,9 @@
-import { now } from '../../live/clock.js';
 import { workers } from '../../live/live.js';
 import { href } from '../../live/route.js';
 import { Gauge } from '../../parts/gauge.js';
 import { Card, Empty } from '../../parts/layout.js';
 import { State } from '../../parts/state.js';
 import { When } from '../../parts/when.js';
-import { isSilent } from '../../parts/worker-state.js';
 
 /** The workers that serve the queue. Nothing without the right to the list of workers. */
 export function QueueWorkers({ queue }: { queue: string }) {
@@ -23,7 +21,7 @@ export function QueueWorkers({ queue }: { queue: string }) {
           {own.map((worker) => (
             <li key={worker.id}>
               <State
-                state={isSilent(worker, now.value) ? 'broken' : 'ok'}
+                state={worker.isSilent ? 'broken' : 'ok'}
                 text={
                   <span class="mono">
                     {worker.host} {worker.pid}
@@ -37,7 +35,7 @@ export function QueueWorkers({ queue }: { queue: string }) {
                 label={`Running jobs of process ${worker.pid}`}
               />
               <span class="soft">
-                {isSilent(worker, now.value) ? 'silent, ' : 'alive, '}
+                {worker.isSilent ? 'silent, ' : 'alive, '}
                 <When at={worker.seenAt} />
               </span>
             </li>
