@@ -3475,7 +3475,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- admin.workers
 
-  SELECT id, host, pid, queues, slots, excluded, started_at, seen_at
+  SELECT id, host, pid, queues, slots, excluded, started_at, seen_at,
+         CASE WHEN seen_at < :now - 60000 THEN 1 ELSE 0 END AS is_silent
   FROM sql_queue_workers
   ORDER BY started_at, id
 ;
