@@ -1580,7 +1580,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1588,7 +1588,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1598,7 +1598,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1606,7 +1606,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1614,7 +1614,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1624,7 +1624,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1632,7 +1632,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1640,7 +1640,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1648,7 +1648,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1656,7 +1656,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1664,7 +1664,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1672,7 +1672,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1682,7 +1682,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1692,7 +1692,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1700,7 +1700,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1710,7 +1710,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1718,7 +1718,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1726,7 +1726,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1736,7 +1736,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1744,7 +1744,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1752,7 +1752,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1760,7 +1760,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1768,7 +1768,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1776,7 +1776,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1784,7 +1784,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1900,7 +1900,7 @@
 SELECT (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -1908,13 +1908,13 @@ SELECT (
 SELECT (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -2478,7 +2478,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2486,7 +2486,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2496,7 +2496,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2504,7 +2504,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2512,7 +2512,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2522,7 +2522,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2530,7 +2530,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2538,7 +2538,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2546,7 +2546,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2554,7 +2554,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2562,7 +2562,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2570,7 +2570,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2580,7 +2580,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2590,7 +2590,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2598,7 +2598,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2608,7 +2608,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2616,7 +2616,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2624,7 +2624,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2634,7 +2634,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2642,7 +2642,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2650,7 +2650,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2658,7 +2658,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2666,7 +2666,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2674,7 +2674,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2682,7 +2682,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
   FROM (
     SELECT id
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2821,7 +2821,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_
 SELECT (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -2829,13 +2829,13 @@ SELECT (
 SELECT (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n

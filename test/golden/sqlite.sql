@@ -1563,7 +1563,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1571,7 +1571,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1581,7 +1581,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1589,7 +1589,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1597,7 +1597,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1607,7 +1607,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1615,7 +1615,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1623,7 +1623,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1631,7 +1631,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1639,7 +1639,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1647,7 +1647,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1655,7 +1655,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -1665,7 +1665,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1675,7 +1675,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1683,7 +1683,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1693,7 +1693,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1701,7 +1701,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1709,7 +1709,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1719,7 +1719,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1727,7 +1727,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1735,7 +1735,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1743,7 +1743,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1751,7 +1751,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1759,7 +1759,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -1767,7 +1767,7 @@
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -1899,7 +1899,7 @@
 SELECT (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -1907,13 +1907,13 @@ SELECT (
 SELECT (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -2477,7 +2477,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2485,7 +2485,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2495,7 +2495,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2503,7 +2503,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2511,7 +2511,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2521,7 +2521,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2529,7 +2529,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2537,7 +2537,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2545,7 +2545,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2553,7 +2553,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2561,7 +2561,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2569,7 +2569,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id < ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id < ? AND id <= ?
     ORDER BY id DESC
     LIMIT ?
   ) AS range_n
@@ -2579,7 +2579,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2589,7 +2589,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2597,7 +2597,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2607,7 +2607,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2615,7 +2615,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2623,7 +2623,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2633,7 +2633,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2641,7 +2641,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2649,7 +2649,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2657,7 +2657,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2665,7 +2665,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2673,7 +2673,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n UNION ALL 
@@ -2681,7 +2681,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
   FROM (
     SELECT id
     FROM sql_queue_jobs 
-    WHERE queue = ? AND runnable = ? AND priority = ? AND run_at IS NULL AND group_key = '' AND id > ? AND id <= ?
+    WHERE queue = ? AND runnable = ? AND group_key = ? AND priority = ? AND run_at IS NULL AND id > ? AND id <= ?
     ORDER BY id ASC
     LIMIT ?
   ) AS range_n
@@ -2836,7 +2836,7 @@ SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue 
 SELECT (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
@@ -2844,13 +2844,13 @@ SELECT (
 SELECT (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n, (
       SELECT priority
       FROM sql_queue_jobs 
-      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ''
+      WHERE queue = ? AND runnable = ? AND run_at IS NULL AND group_key = ?
         AND priority > ?
       ORDER BY priority
       LIMIT 1) AS priority_n
