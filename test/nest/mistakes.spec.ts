@@ -553,13 +553,13 @@ const ADMIN: Mistake[] = (
     [
       'removing by an empty filter',
       (admin) => admin.remove({}),
-      'Invalid filter: expected at least one of queue, state, name, error, key, owner,',
+      'Invalid filter: expected at least one of queue, state, name, error, key, group, owner,',
       'got {}',
     ],
     [
       'removing by an undefined queue',
       (admin) => admin.remove({ queue: undefined }),
-      'Invalid filter: expected at least one of queue, state, name, error, key, owner,',
+      'Invalid filter: expected at least one of queue, state, name, error, key, group, owner,',
       'got {}',
     ],
     [
