@@ -110,7 +110,7 @@ async function fastStream({ url: target, read }: BoardApp) {
       ...{ ...queue, waiting: { value: update + index, atLeast: false }, active: update % 7 },
       ...{ oldestWaitingMs: update * STEP_MS, sampledAt: new Date().toISOString() },
     }));
-    return `event: queues\ndata: ${JSON.stringify({ queues })}\n\n`;
+    return `event: queues\ndata: ${JSON.stringify({ queues, refreshMs: 1_000 })}\n\n`;
   };
   const { port } = server.address() as AddressInfo;
   return {
