@@ -451,6 +451,7 @@ describe('the pages of the board', () => {
     await window.page.getByLabel('Key').fill('order:7');
     await window.button('Show').click();
     await window.row('order:8').waitFor({ state: 'detached' });
+    await window.row('order:7').waitFor();
     const cells = await window.row('order:7').getByRole('cell').allInnerTexts();
     await window.row('order:7').getByRole('button', { name: 'Send signal approval' }).click();
     await window.confirm('Send signal');

@@ -10,6 +10,7 @@ export interface BoardWithWindows extends BoardApp {
 
 /**
  * A browser for the tests of a file. After each test its windows close, and the test fails if one of them had a problem.
+ * A failed test prints what they show.
  * Downloads the browser once if the machine has none.
  */
 export function useBrowser(): { start(options?: BoardAppOptions): Promise<BoardWithWindows> } {
@@ -20,7 +21,8 @@ export function useBrowser(): { start(options?: BoardAppOptions): Promise<BoardW
     browser = await openBrowser();
   });
 
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') for (const window of windows) console.log(await window.describe());
     const problems = windows.flatMap((window) => window.problems);
     for (const window of windows.splice(0)) await window.close();
     expect(problems).toEqual([]);

@@ -92,6 +92,13 @@ export class BoardWindow {
     return this.bodies.join('\n');
   }
 
+  /** What the window shows, and the last answers that it got. */
+  async describe(): Promise<string> {
+    const text = await this.page.locator('body').innerText({ timeout: 5_000 }).catch(String);
+    const answers = this.bodies.slice(-8).map((body) => body.slice(0, 500));
+    return [`The window shows ${this.page.url()}:`, text, 'Its last answers:', ...answers].join('\n');
+  }
+
   async close(): Promise<void> {
     await this.page.context().close();
   }
