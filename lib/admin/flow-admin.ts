@@ -42,8 +42,8 @@ export abstract class FlowAdmin extends JobAdmin {
   }
 
   /**
-   * The waits of jobs for signals: `job.waitFor` that no signal has ended yet. Those for one signal stand together. A filter
-   * of name and key reads their part of an index; takes no locks.
+   * The waits of jobs for signals: `job.waitFor` whose signal has not been sent yet. Those for one signal stand together. A
+   * filter of name and key reads their part of an index; takes no locks.
    *
    * @example const { waits } = await admin.waits({ name: 'approval', key: 'order:7' });
    */

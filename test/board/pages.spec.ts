@@ -421,6 +421,7 @@ describe('the pages of the board', () => {
     const rows = await window.page.getByRole('row').allInnerTexts();
     await window.button('Stuck').click();
     await window.row(`${running.id}`).filter({ hasText: 'running' }).waitFor({ state: 'detached' });
+    await window.row(`${stuck.id}`).filter({ hasText: 'stuck' }).waitFor();
     const hash = await window.page.evaluate<string>('location.hash');
     await window.page.getByRole('heading', { name: 'Flows' }).focus();
     await window.page.keyboard.press('j');

@@ -84,6 +84,9 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the waits for signals', (setup
     expect(await list({})).toHaveLength(6);
     await admin.remove([ids[0]!]);
     expect(await list({})).toHaveLength(4);
+    await steps.signal({ name: 'go', key: 'k', hash, data: null });
+    expect((await list({})).sort()).toEqual([`${ids[1]} then ${ids[1]}`, `${ids[2]} then ${ids[2]}`]);
+    expect(await list({ name: 'go', key: 'k' })).toEqual([]);
   });
 
   it.each([

@@ -7655,14 +7655,16 @@ SELECT :now AS at
 
 -- steps.waits
 
-  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name
+  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name,
+         CASE WHEN EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash) THEN 1 ELSE 0 END AS is_sent
   FROM sql_queue_steps s  LEFT JOIN sql_queue_jobs j  ON j.id = s.job_id
   WHERE s.signal_hash = ? AND (s.job_id > ? OR (s.job_id = ? AND s.name > ?))
   ORDER BY s.job_id, s.name
   LIMIT ?
 ;
 
-  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name
+  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name,
+         CASE WHEN EXISTS (SELECT 1 FROM sql_queue_signals g WHERE g.hash = s.signal_hash) THEN 1 ELSE 0 END AS is_sent
   FROM sql_queue_steps s  LEFT JOIN sql_queue_jobs j  ON j.id = s.job_id
   WHERE s.signal_hash >= ?
     AND (s.signal_hash > ? OR s.job_id > ? OR (s.job_id = ? AND s.name > ?))

@@ -9,9 +9,11 @@ import type { WaitFilter, WaitRecord } from './step-store.js';
 const MAX_EXAMINED = 2_000;
 const BATCH_SIZE = 500;
 
-// The steps of a finished job outlive it, and have no job in the table of unfinished ones.
+// The steps of a finished job outlive it, and have no job in the table of unfinished ones. A wait whose signal has been sent
+// ends when a worker runs its job.
 const SELECT = `
-  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name
+  SELECT s.signal_hash, s.job_id, s.name, s.signal_key, s.until_at, j.queue, j.name AS job_name,
+         CASE WHEN EXISTS (SELECT 1 FROM {signals} g WHERE g.hash = s.signal_hash) THEN 1 ELSE 0 END AS is_sent
   FROM {steps} s {by steps.signal} LEFT JOIN {jobs} j {by primary} ON j.id = s.job_id`;
 
 const ALL_WAITS = `${SELECT}
@@ -31,6 +33,7 @@ type WaitRow = Pick<TableRow<'steps'>, 'signal_hash' | 'job_id' | 'name' | 'unti
   readonly signal_key: string | null;
   readonly queue: string | null;
   readonly job_name: string | null;
+  readonly is_sent: number;
 };
 
 /** The waits of unfinished jobs in the order of their signals, whose hash is known if the filter has a name and a key. */
@@ -66,7 +69,7 @@ function matches({ name, key, queue }: WaitRecord, filter: WaitFilter): boolean 
   );
 }
 
-function toRecord({ job_id, name, signal_key, until_at, queue, job_name }: WaitRow): WaitRecord | undefined {
-  if (queue === null || job_name === null) return undefined;
+function toRecord({ job_id, name, signal_key, until_at, queue, job_name, is_sent }: WaitRow): WaitRecord | undefined {
+  if (queue === null || job_name === null || Number(is_sent) === 1) return undefined;
   return { jobId: Number(job_id), queue, jobName: job_name, name, key: signal_key, until: new Date(Number(until_at)) };
 }
