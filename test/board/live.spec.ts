@@ -1,10 +1,13 @@
 import { Agent, get, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
+import { getEngineToken } from '../../lib/nest/tokens.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
 import { PATH, startBoard, type BoardApp } from './support/board-app.js';
 
 // Some events with these queues are more than the sockets of both ends hold.
 const QUEUES = 3_000;
+const SAMPLE_TIME_MS = 5_000;
 
 describe.each(['express', 'fastify'] as const)('the live stream of the board, on %s', (adapter) => {
   it('closes the connection of a browser that does not read, with all that it has buffered', async () => {
@@ -39,6 +42,42 @@ describe.each(['express', 'fastify'] as const)('the live stream of the board, on
     expect(answers).toContain('200');
   });
 });
+
+describe('the live streams of 20 boards', () => {
+  it('share each read of the statistics, and take one sample per sample time', async () => {
+    const app = await startBoard({ board: { refresh: '1s' } });
+    await app.producer.enqueue('email', 1);
+    const { stats } = app.app.get<{ stores: OpenStore }>(getEngineToken(), { strict: false }).stores;
+    const [samples, reads] = [vi.spyOn(stats, 'takeSample'), vi.spyOn(stats, 'read')];
+
+    const streams = Array.from({ length: 20 }, () => readStream(app));
+    await vi.waitUntil(() => streams.every(({ samples }) => new Set(samples).size > 1), { timeout: 30_000 });
+    const taken = samples.mock.calls.length;
+    const found = streams.flatMap(({ samples }) => samples).map((time) => Date.parse(time));
+    const times = [...new Set(found)].sort((a, b) => a - b);
+
+    // The last one may be on its way.
+    expect([times.length, times.length + 1]).toContain(taken);
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(SAMPLE_TIME_MS);
+    // The first stream has an event of each read, except of one that is under way.
+    expect(reads.mock.calls.length).toBeLessThanOrEqual(streams[0]!.samples.length + 1);
+  });
+});
+
+/** An open stream. `samples`: the time of the sample in each of its events. */
+function readStream({ url }: BoardApp): { readonly samples: string[] } {
+  const samples: string[] = [];
+  let text = '';
+  const request = get(`${url}/api/live`, { headers: { 'sec-fetch-site': 'same-origin' }, agent: false }, (response) => {
+    response.setEncoding('utf8').on('data', (part: string) => {
+      const events = (text + part).split('\n\n');
+      text = events.pop()!;
+      for (const event of events) samples.push(...(/"sampledAt":"(.*?)"/.exec(event)?.slice(1) ?? []));
+    });
+  });
+  onTestFinished(() => void request.destroy());
+  return { samples };
+}
 
 /** The status of the answer, or the code of the error. */
 function outcomeOf(url: string, agent: Agent): Promise<string> {

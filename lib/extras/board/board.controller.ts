@@ -1,12 +1,23 @@
-import { Controller, Get, Inject, Post, Req, Res, UseGuards, VERSION_NEUTRAL, type Type } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Inject,
+  Post,
+  Req,
+  Res,
+  StreamableFile,
+  UseGuards,
+  VERSION_NEUTRAL,
+  type Type,
+} from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { systemClock } from '../../common/clock.js';
 import { BoardAccess } from './board-access.js';
 import type { Board } from './board.js';
 import type { BoardRequest, BoardStaticOptions } from './board-options.js';
 import { streamLive } from './live-stream.js';
-import { pageFiles, pageHtml } from './page-files.js';
+import { pageFiles, pageHtml, sentFile } from './page-files.js';
 
 const SECURITY_HEADERS = {
   'content-security-policy':
@@ -53,15 +64,24 @@ export function boardController(
     }
 
     @Get(':file')
-    file(@Req() request: object, @Res() response: object): void {
-      const name = paramOf(request, 'file');
+    async file(@Req() request: object, @Res() response: object): Promise<void> {
       const { byName, version } = pageFiles();
-      const file = byName.get(name);
-      const { query } = request as { query?: { v?: unknown } };
+      const file = byName.get(paramOf(request, 'file'));
+      if (!file) {
+        this.#json(response, 404, { code: 'NOT_FOUND', message: 'The board has no such file.' });
+        return;
+      }
+      const { query, headers: asked } = request as { query?: { v?: unknown }; headers: IncomingHttpHeaders };
+      const { content, headers } = await sentFile(file, asked['accept-encoding']);
       // The guards decide about the page, and its script has no secret.
       const cache = query?.v === version ? 'private, max-age=31536000, immutable' : 'no-cache';
-      if (file) this.#send(response, 200, file.type, file.text, cache);
-      else this.#json(response, 404, { code: 'NOT_FOUND', message: 'The board has no such file.' });
+      const isKept = asked['if-none-match'] === headers['etag'];
+      // Express would send a buffer as JSON.
+      const body = typeof content === 'string' ? content : new StreamableFile(content);
+      this.#send(response, isKept ? 304 : 200, file.type, isKept ? undefined : body, {
+        'cache-control': cache,
+        ...headers,
+      });
     }
 
     @Get('api/live')
@@ -92,12 +112,18 @@ export function boardController(
       this.#send(response, status, 'application/json; charset=utf-8', JSON.stringify(body));
     }
 
-    #send(response: object, status: number, type: string, text: string, cache = 'no-store'): void {
+    #send(
+      response: object,
+      status: number,
+      type: string,
+      body: unknown,
+      others: Readonly<Record<string, string>> = {},
+    ): void {
       const { httpAdapter } = this.host;
       const end = this.board.isClosing ? { connection: 'close' } : {};
-      const headers = { ...SECURITY_HEADERS, ...end, 'content-type': type, 'cache-control': cache };
+      const headers = { ...SECURITY_HEADERS, ...end, 'content-type': type, 'cache-control': 'no-store', ...others };
       for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(response, name, value);
-      httpAdapter.reply(response, text, status);
+      httpAdapter.reply(response, body, status);
     }
   }
   return SqlQueueBoardController;

@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compress, preferredEncoding, type PageEncoding } from './page-encodings.js';
 import { pageFolder } from './page-folder.js';
 
 interface PageFile {
   readonly type: string;
   readonly text: string;
+  /** Filled by the first client that accepts an encoding. */
+  readonly compressed: Map<PageEncoding, Promise<Buffer>>;
+}
+
+/** A file for one client. */
+interface SentFile {
+  readonly content: string | Buffer;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -33,6 +42,16 @@ function readFiles(): PageFiles {
   return { byName, version: hash.digest('hex').slice(0, 16) };
 }
 
+/** The file, compressed if the client accepts it. Other clients get other bytes, so caches must know about it. */
+export async function sentFile({ text, compressed }: PageFile, accepted: string | undefined): Promise<SentFile> {
+  const encoding = preferredEncoding(accepted);
+  const headers = { vary: 'Accept-Encoding', etag: `"${[pageFiles().version, encoding].filter(Boolean).join('-')}"` };
+  if (!encoding) return { content: text, headers };
+  const content = compressed.get(encoding) ?? compress(text, encoding);
+  compressed.set(encoding, content);
+  return { content: await content, headers: { ...headers, 'content-encoding': encoding } };
+}
+
 /** @param base the URL of the scripts, relative to that of the page */
 export function pageHtml(base: string): string {
   const html = readFileSync(join(pageFolder(), 'board.html'), 'utf8');
@@ -41,5 +60,6 @@ export function pageHtml(base: string): string {
 
 function fileOf(name: string): [string, PageFile][] {
   const type = TYPES[/\.\w+$/.exec(name)?.[0] ?? ''];
-  return type ? [[name, { type, text: readFileSync(join(pageFolder(), name), 'utf8') }]] : [];
+  if (!type) return [];
+  return [[name, { type, text: readFileSync(join(pageFolder(), name), 'utf8'), compressed: new Map() }]];
 }
