@@ -13,7 +13,7 @@ import { minifyPage } from './minify-page.mjs';
 const require = createRequire(import.meta.url);
 const root = resolve(import.meta.dirname, '../..');
 const SOURCE = join(root, 'lib/extras/board/page/src');
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', '@dagrejs/dagre'];
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', '@dagrejs/dagre', 'cronstrue'];
 
 // A page that is larger takes noticeably longer on a phone.
 const MAX_GZIP_BYTES = 120_000;
@@ -79,9 +79,15 @@ const packages = {
     const name = PACKAGES.find((one) => id === one || id.startsWith(`${one}/`));
     if (!name) throw new Error(`expected the page to import only ${PACKAGES.join(', ')}, got ${id}`);
     const folder = folderOf(name);
-    const { exports, module } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+    const { exports, module, main } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
     const entry = exports?.[`.${id.slice(name.length)}`];
-    return join(folder, entry ? (entry.browser ?? entry.import ?? entry.default) : module);
+    return join(folder, entry ? (entry.browser ?? entry.import ?? entry.default) : (module ?? main));
+  },
+  /** It has no ES module. */
+  async load(path) {
+    if (!path.startsWith(folderOf('cronstrue'))) return null;
+    const code = await readFile(path, 'utf8');
+    return `const module = { exports: {} }, { exports } = module;\n${code}\nexport const { toString } = module.exports;`;
   },
 };
 

@@ -19,6 +19,7 @@ describe('the form of a schedule on the board', () => {
     await field('Cron').fill('0 3 * * *');
     await field('Time zone').fill('Asia/Tokyo');
     await dialog.getByRole('listitem').getByText('18:00:00 UTC').first().waitFor();
+    await dialog.getByText('At 03:00, Japan Standard Time').waitFor();
     const ticks = await dialog.getByRole('listitem').count();
     await field('Or every').fill('1h');
     await window.confirm('New schedule …');

@@ -16,7 +16,7 @@ import { announceError } from '../parts/toasts.js';
 import { toggleAction } from '../parts/toggle.js';
 import { When } from '../parts/when.js';
 import { DayStrip, HourMarks } from './schedules/day-strip.js';
-import { TickTimes } from './schedules/next-ticks.js';
+import { CronWords, TickTimes } from './schedules/next-ticks.js';
 import { createAction, editAction, removeAction } from './schedules/schedule-form.js';
 
 const EVERY_MS = 15_000;
@@ -108,6 +108,7 @@ function Times({ schedule: { cron, everyMs, tz, overlap } }: { schedule: Schedul
       <span class="mono">{cron ?? `every ${duration(everyMs)}`}</span>
       {cron !== null && <span class="tag">{tz}</span>}
       {overlap !== 'allow' && <span class="tag">overlap: {overlap}</span>}
+      {cron !== null && <CronWords cron={cron} tz={tz} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { read } from '../../api.js';
 import { clock, exact } from '../../format.js';
 import type { Values } from '../../parts/field.js';
+import { cronWords, zoneWords } from './cron-words.js';
 
 const TYPING_MS = 250;
 
@@ -43,9 +44,23 @@ export function NextTicks({ values }: { values: Values }) {
       ) : preview.problems.length > 0 ? (
         <p class="problem">{preview.problems.join('; ')}</p>
       ) : (
-        <TickTimes ticks={preview.ticks} />
+        <>
+          {times.cron !== '' && <CronWords cron={times.cron} tz={times.tz || 'UTC'} />}
+          <TickTimes ticks={preview.ticks} />
+        </>
       )}
     </section>
+  );
+}
+
+/** Nothing if no words are known: the text of the schedule stands beside them. */
+export function CronWords({ cron, tz }: { cron: string; tz: string }) {
+  const words = cronWords(cron);
+  if (words === undefined) return null;
+  return (
+    <span class="soft block">
+      {words}, {zoneWords(tz)}
+    </span>
   );
 }
 

@@ -1,0 +1,31 @@
+import { useBrowser } from './support/board-browser.js';
+
+describe('the schedules on the board', () => {
+  const { start } = useBrowser();
+
+  it('have their cron texts and time zones in words, if the words are known', async () => {
+    const { board, schedules } = await start();
+    const add = (name: string, cron: string, tz: string) => schedules.upsert(name, { queue: 'report', cron, tz });
+    await add('a', '0 9 * * MON-FRI', 'Asia/Tokyo');
+    await add('b', '30 0 3 L * *', 'UTC');
+    await add('c', '0 0 * * 5L', 'America/New_York');
+    await add('d', '0 3 1 * +MON', 'UTC');
+    await schedules.upsert('e', { queue: 'report', every: '15m' });
+    const window = await board('schedules');
+
+    const cells = window.page.locator('td.times-cell');
+    await cells.nth(4).waitFor();
+    const times = await cells.allInnerTexts();
+
+    expect(times.map((text) => text.split(/\s*\n\s*/))).toEqual([
+      [expect.stringContaining('0 9 * * MON-FRI'), 'At 09:00, Monday through Friday, Japan Standard Time'],
+      [
+        expect.stringContaining('30 0 3 L * *'),
+        'At 03:00:30, on the last day of the month, Coordinated Universal Time',
+      ],
+      [expect.stringContaining('0 0 * * 5L'), 'At 00:00, on the last Friday of the month, Eastern Time'],
+      [expect.stringContaining('0 3 1 * +MON')],
+      [expect.stringContaining('every 15')],
+    ]);
+  });
+});
