@@ -1,3 +1,6 @@
+import { DataSource } from 'typeorm';
+import { onTestFinished } from 'vitest';
+import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
 
 describe('the schedules on the board', () => {
@@ -27,5 +30,33 @@ describe('the schedules on the board', () => {
       [expect.stringContaining('0 3 1 * +MON')],
       [expect.stringContaining('every 15')],
     ]);
+  });
+
+  it('are late by the clock of the database, which is a problem of their queue', async () => {
+    const connection = await freshConnection();
+    const { url, board, schedules, admin } = await start({ connection });
+    const database = await new DataSource(connection).initialize();
+    onTestFinished(() => database.destroy());
+    await admin.resume('report', { create: true });
+    await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *' });
+    await schedules.upsert('hourly', { queue: 'report', every: '1h' });
+    await database.query(`UPDATE sql_queue_schedules SET next_at = next_at - 172800000 WHERE name = 'daily'`);
+    const window = await board(undefined);
+    const { page } = window;
+    // By the clock of the browser, both are late.
+    await page.clock.install({ time: Date.now() + 7_200_000 });
+
+    await page.goto(`${url}#/schedules`);
+    await window.row('daily').getByText(', late').waitFor();
+    const hourly = await window.row('hourly').innerText();
+    await window.go('');
+    await page
+      .locator('.problem-card')
+      .getByText(/^Schedule "daily" of queue "report" is late/)
+      .waitFor();
+    await page.getByRole('link', { name: 'See the schedules' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor();
+
+    expect(hourly).not.toContain('late');
   });
 });

@@ -1,5 +1,6 @@
-import { LEASE_MS, claimFrom, finalBatchOf } from '../support/jobs.js';
+import { LEASE_MS, claimFrom, finalBatchOf, newJob } from '../support/jobs.js';
 import { metricsRow } from '../support/metrics.js';
+import { newSchedule } from '../support/schedules.js';
 import { describeStoresOf } from '../support/stores.js';
 
 const MINUTE_MS = 60_000;
@@ -61,6 +62,42 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
       ['late', { blocked: { count: 0, first: null }, paused: { count: 2, first: 'a' } }],
     ]);
     expect(facts.minutes.get('late')).toMatchObject([{ completed: 5 }]);
+  });
+
+  it('are schedules that are late by more than a minute, for each queue', async () => {
+    const { admin, schedules, advance, metrics } = await setup();
+    const everyMinute = (name: string, queue = 'q') =>
+      newSchedule({ name, everyMs: MINUTE_MS, job: newJob({ queue, payload: '{}' }) });
+    const untilMs = (await metrics.readTime()) + 1;
+    for (const name of ['a', 'b', 'paused']) await schedules.upsert(everyMinute(name));
+    await schedules.upsert({ ...everyMinute('ended'), untilMs });
+    await schedules.setPaused('paused', true);
+    await schedules.declare([everyMinute('code', 'other')], '1');
+    await schedules.upsert({ ...everyMinute('hourly'), everyMs: 60 * MINUTE_MS * 24 * 365 });
+    const [dueAtMs] = (await schedules.list()).map(({ nextAt }) => nextAt?.getTime());
+    const before = (await admin.problemFacts(NO_SUSPECTS)).lateSchedules;
+
+    advance(3 * MINUTE_MS);
+    const { lateSchedules } = await admin.problemFacts(NO_SUSPECTS);
+    const listed = (await schedules.list()).map(({ name, isLate }) => [name, isLate]);
+    const got = (await schedules.get('a'))!.isLate;
+    await schedules.runTicks(['code']);
+    const after = (await admin.problemFacts(NO_SUSPECTS)).lateSchedules;
+
+    expect(before).toEqual([]);
+    expect(lateSchedules).toEqual(
+      expect.arrayContaining([
+        { queue: 'q', count: 2, fromApi: 2, firstName: 'a', dueAtMs },
+        { queue: 'other', count: 1, fromApi: 0, firstName: 'code', dueAtMs: expect.any(Number) },
+      ]),
+    );
+    expect(lateSchedules).toHaveLength(2);
+    expect(Object.fromEntries(listed)).toEqual({
+      ...{ a: true, b: true, code: true },
+      ...{ ended: false, hourly: false, paused: false },
+    });
+    expect(got).toBe(true);
+    expect(after).toEqual([]);
   });
 
   it('tell queues of people from those that lack a worker', async () => {

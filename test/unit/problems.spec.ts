@@ -2,6 +2,8 @@ import { Histogram } from '../../lib/job/histogram.js';
 import { attemptsOf } from '../../lib/job/problems/attempts.js';
 import { findProblems, suspectsOf } from '../../lib/job/problems/find-problems.js';
 import type { MinuteFacts, ProblemFacts, QueueFacts } from '../../lib/job/problems/problem-facts.js';
+import { PROBLEM_LIMITS } from '../../lib/job/problems/queue-problem.js';
+import { MISSED_AFTER_MS } from '../../lib/job/schedules/ticks.js';
 
 const MINUTE = 60_000;
 // The middle of a minute.
@@ -24,7 +26,7 @@ const minute = (minutesAgo: number, given: Partial<Omit<MinuteFacts, 'waits'>> &
 const problemsOf = (given: Partial<ProblemFacts>) =>
   findProblems({
     ...{ nowMs: NOW, queues: [], consumed: new Set(), pauses: new Map(), groups: new Map(), minutes: new Map() },
-    ...{ lapsedClaims: [], silentWorkers: [], ...given },
+    ...{ lapsedClaims: [], silentWorkers: [], lateSchedules: [], ...given },
   });
 
 /** A queue whose oldest job waits for 20 minutes, with a blocked group and paused ones. */
@@ -173,6 +175,35 @@ describe('the problems of queues', () => {
         message: 'Worker w (process 7 of h) has sent no heartbeat for 3m.',
       },
     ]);
+  });
+
+  it('are schedules whose ticks no worker runs, which is broken unless the workers of the queue do not declare them', () => {
+    const late = (fromApi: number, workers: number, count = 1) =>
+      problemsOf({
+        queues: [queue({ workers })],
+        lateSchedules: [{ queue: 'q', count, fromApi, firstName: 'daily', dueAtMs: ago(3).getTime() }],
+      }).filter(({ rule }) => rule === 'schedule-late');
+
+    expect(late(1, 1)).toEqual([
+      {
+        ...{ rule: 'schedule-late', severity: 'broken', queue: 'q', since: ago(3), isGettingWorse: null },
+        message: 'Schedule "daily" of queue "q" is late: its tick was due 3m ago, and no worker runs it.',
+        actions: [
+          { command: 'workers', args: [] },
+          { command: 'schedules', args: [] },
+        ],
+      },
+    ]);
+    expect(late(0, 1, 2)).toMatchObject([
+      {
+        severity: 'attention',
+        message:
+          '2 schedules of queue "q" are late (such as "daily"): the first tick was due 3m ago, and the workers of the queue do not declare it.',
+      },
+    ]);
+    expect(late(0, 0)).toMatchObject([{ severity: 'broken' }]);
+    expect(late(1, 1, 2)).toMatchObject([{ severity: 'broken' }]);
+    expect(PROBLEM_LIMITS.lateMs).toBe(MISSED_AFTER_MS);
   });
 
   it('come with the broken ones first, and of these the oldest', () => {

@@ -5,6 +5,7 @@ import { attemptsOf, failingSinceMs, shareOf, type Attempts } from './attempts.j
 import type {
   AlikeGroups,
   LapsedClaims,
+  LateSchedules,
   ProblemFacts,
   QueueFacts,
   SilentWorker,
@@ -32,6 +33,7 @@ export function findProblems(facts: ProblemFacts): QueueProblem[] {
       failing.has(queue) ? failingProblem(queue, facts) : deadJobsProblem(queue, facts),
     ),
     ...facts.lapsedClaims.map((one) => lapsedProblem(one, facts.nowMs)),
+    ...facts.lateSchedules.map((one) => lateProblem(one, facts)),
     ...facts.silentWorkers.map((one) => silentProblem(one, facts.nowMs)),
   ];
   return all.filter((one) => one !== undefined).sort(byUrgency);
@@ -162,6 +164,26 @@ function lapsedProblem({ queue, claims, lapsedMs }: LapsedClaims, nowMs: number)
     ...{ rule: 'lapsed-claims', severity: 'broken', queue, since: new Date(nowMs - lapsedMs), isGettingWorse: null },
     message: `${leases} of queue "${queue}" ended ${age(lapsedMs)} ago, and no worker rescues the jobs.`,
     actions: actionsOf(queue, ['workers'], ['list', queue, 'active']),
+  };
+}
+
+/** A worker of the queue that leaves a schedule from code alone is of a version without it, which may be intended. */
+function lateProblem(
+  { queue, count: late, fromApi, firstName, dueAtMs }: LateSchedules,
+  facts: ProblemFacts,
+): QueueProblem {
+  const { workers = 0 } = facts.queues.find((one) => one.queue === queue) ?? {};
+  const isUndeclared = fromApi === 0 && workers > 0;
+  const [which, ticks] =
+    late === 1
+      ? [`Schedule "${firstName}" of queue "${queue}" is late`, 'its tick']
+      : [`${late} schedules of queue "${queue}" are late (such as "${firstName}")`, 'the first tick'];
+  const reason = isUndeclared ? 'the workers of the queue do not declare it' : 'no worker runs it';
+  return {
+    ...{ rule: 'schedule-late', severity: isUndeclared ? 'attention' : 'broken', queue },
+    ...{ since: new Date(dueAtMs), isGettingWorse: null },
+    message: `${which}: ${ticks} was due ${age(facts.nowMs - dueAtMs)} ago, and ${reason}.`,
+    actions: actionsOf(queue, ['workers'], ['schedules']),
   };
 }
 

@@ -40,6 +40,7 @@ export interface SuspectFacts {
   readonly minutes: ReadonlyMap<string, readonly MinuteFacts[]>;
   readonly lapsedClaims: readonly LapsedClaims[];
   readonly silentWorkers: readonly SilentWorker[];
+  readonly lateSchedules: readonly LateSchedules[];
 }
 
 export interface GroupsAtRest {
@@ -73,4 +74,15 @@ export interface SilentWorker {
   readonly host: string;
   readonly pid: number;
   readonly seenAtMs: number;
+}
+
+/** The schedules of a queue with ticks that no process has run. */
+export interface LateSchedules {
+  readonly queue: string;
+  readonly count: number;
+  /** Those of `QueueSchedules`, whose ticks every worker runs. Workers run only those from code that they declare. */
+  readonly fromApi: number;
+  readonly firstName: string;
+  /** The oldest of these ticks. */
+  readonly dueAtMs: number;
 }

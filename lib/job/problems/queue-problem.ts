@@ -2,6 +2,7 @@ export const PROBLEM_RULES = [
   'no-worker',
   'failing',
   'lapsed-claims',
+  'schedule-late',
   'behind',
   'paused',
   'groups-blocked',
@@ -50,4 +51,6 @@ export const PROBLEM_LIMITS = {
   deadMinutes: 10,
   /** A worker sent no heartbeat, or a lease ended, this long ago. */
   silentMs: 60_000,
+  /** The next tick of a schedule has been due for longer: it is missed then. */
+  lateMs: 60_000,
 } as const;

@@ -1,6 +1,12 @@
 import { groupBy } from '../../common/lists.js';
 import { PROBLEM_LIMITS } from '../../job/problems/queue-problem.js';
-import type { GroupsAtRest, MinuteFacts, SuspectFacts, SuspectQueues } from '../../job/problems/problem-facts.js';
+import type {
+  GroupsAtRest,
+  LateSchedules,
+  MinuteFacts,
+  SuspectFacts,
+  SuspectQueues,
+} from '../../job/problems/problem-facts.js';
 import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
 import { toMetricsRow, METRICS_COLUMNS, type StoredMetrics } from '../features/metrics/metrics-row.js';
 import { METRICS_STEPS } from '../features/metrics/metrics-store.js';
@@ -36,6 +42,21 @@ const SILENT_WORKERS = `
   ORDER BY seen_at, id
   LIMIT 20`;
 
+// Only schedules with a next tick are in the range: neither paused ones, nor those that have ended.
+const LATE_SCHEDULES = `
+  SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
+         MIN(next_at) AS due_at
+  FROM (
+    SELECT queue, source, name, next_at
+    FROM {schedules} {by schedules.next}
+    WHERE next_at < :now - ${PROBLEM_LIMITS.lateMs}
+    ORDER BY next_at
+    LIMIT 1000
+  ) AS late_schedules
+  GROUP BY queue
+  ORDER BY due_at, queue
+  LIMIT 20`;
+
 const minutesOf = (step: number) => `
   SELECT ${METRICS_COLUMNS}
   FROM {metrics} {by primary}
@@ -58,15 +79,16 @@ type GroupsRow = Pick<TableRow<'groups'>, 'queue' | 'state'> & { readonly at_res
 type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
 
 /**
- * Reads without locks: four statements in one step; for suspects up to four more in a second one; and for unserved queues
+ * Reads without locks: five statements in one step; for suspects up to four more in a second one; and for unserved queues
  * three and one per queue in a third one.
  */
 export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): Work<SuspectFacts> {
-  const [now, failing, workers, lapsed] = yield* executeAll([
+  const [now, failing, workers, lapsed, late] = yield* executeAll([
     statement(NOW),
     statement(FAILING),
     statement(SILENT_WORKERS),
     selectLapsedClaims(),
+    statement(LATE_SCHEDULES),
   ]);
   // Another program can write values of any type into SQLite.
   const failed = failing!.rows.flatMap(({ queue }) => (typeof queue === 'string' ? [queue] : []));
@@ -88,9 +110,18 @@ export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): 
     groups: groupsIn(resultsOf('groups')),
     minutes: minutesIn(resultsOf('minutes')),
     lapsedClaims: toLapsedClaims(lapsed!),
+    lateSchedules: late!.rows.map(toLateSchedules),
     silentWorkers: (workers!.rows as unknown as WorkerRow[]).map(({ id, host, pid, seen_at }) => ({
       ...{ id, host, pid: Number(pid), seenAtMs: Number(seen_at) },
     })),
+  };
+}
+
+function toLateSchedules(row: StatementResult['rows'][number]): LateSchedules {
+  const { queue, late, from_api, first_name, due_at } = row;
+  return {
+    ...{ queue: String(queue), count: Number(late), fromApi: Number(from_api) },
+    ...{ firstName: String(first_name), dueAtMs: Number(due_at) },
   };
 }
 

@@ -23,7 +23,12 @@ async function list({ engine, output }: Call): Promise<void> {
   const found = await engine.schedules.list();
   const rows = found.map((one) => [
     ...[one.name, one.queue, one.cron ?? `every ${one.everyMs} ms`, one.tz],
-    ...[one.isPaused ? 'paused' : time(one.nextAt), time(one.lastAt), one.lastJobId, one.source],
+    ...[
+      one.isPaused ? 'paused' : `${time(one.nextAt)}${one.isLate ? ' (late)' : ''}`,
+      time(one.lastAt),
+      one.lastJobId,
+      one.source,
+    ],
   ]);
   const titles = ['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'];
   output.result(found, () => table(titles, rows, 'No schedules.'));

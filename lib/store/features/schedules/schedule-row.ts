@@ -15,6 +15,8 @@ export type ScheduleRow = Omit<TableRow<'schedules'>, 'declared_at'>;
 /** `at`: the time of the database when it read the row. */
 export type DatedRow = ScheduleRow & { readonly at: number };
 
+export type ListedRow = ScheduleRow & { readonly is_late: number };
+
 /** The columns that a schedule defines: see `definedValues`. */
 export const DEFINED_COLUMNS = [
   ...['name', 'queue', 'job_name', 'payload', 'headers', 'options', 'priority', 'max_attempts'],
@@ -66,7 +68,7 @@ export function readSchedule(row: ScheduleRow): { schedule: NewSchedule } | { pr
   };
 }
 
-export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
+export function toScheduleRecord(row: ListedRow): ScheduleRecord {
   const { name, queue, job_name, cron, tz, missed, missed_limit, overlap, paused, source, revision } = row;
   return {
     ...{ name, queue, jobName: job_name, cron, tz, revision },
@@ -81,6 +83,7 @@ export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
     lastAt: toDate(readDate(row.last_at)),
     lastJobId: numberOrNull(row.last_job_id),
     isPaused: paused !== 0,
+    isLate: Number(row.is_late) === 1,
     source,
   };
 }

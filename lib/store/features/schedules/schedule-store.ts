@@ -26,6 +26,8 @@ export interface ScheduleRecord {
   lastAt: Date | null;
   lastJobId: number | null;
   isPaused: boolean;
+  /** Whether the next tick was due more than a minute ago by the clock of the database: no process has run it. */
+  isLate: boolean;
   /** `code`: declared with @Schedule(). `api`: stored by QueueSchedules. */
   source: 'code' | 'api';
   /** The revision of the program that has declared the schedule; null for the source `api`. */

@@ -1,3 +1,4 @@
+import { MISSED_AFTER_MS } from '../../../job/schedules/ticks.js';
 import { audited, runChange } from '../audit/run-change.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { deleteFrom, execute, query } from '../../core/statement.js';
@@ -11,16 +12,18 @@ import {
   upsertSchedule,
 } from './edit-schedules.js';
 import { runTicks } from './run-ticks.js';
-import { SCHEDULE_COLUMNS, toScheduleRecord, type ScheduleRow } from './schedule-row.js';
+import { SCHEDULE_COLUMNS, toScheduleRecord, type ListedRow } from './schedule-row.js';
 import type { ScheduleStore } from './schedule-store.js';
 
+const LISTED = `${SCHEDULE_COLUMNS}, CASE WHEN next_at < :now - ${MISSED_AFTER_MS} THEN 1 ELSE 0 END AS is_late`;
+
 const GET = `
-  SELECT ${SCHEDULE_COLUMNS}
+  SELECT ${LISTED}
   FROM {schedules} {by primary}
   WHERE name = :name`;
 
 const LIST = `
-  SELECT ${SCHEDULE_COLUMNS}
+  SELECT ${LISTED}
   FROM {schedules}
   ORDER BY name`;
 
@@ -64,10 +67,10 @@ export function sqlScheduleStore({ database, blocking, dialect }: StoreParts): S
     },
 
     async get(name) {
-      const [row] = await database.runIdempotent(() => query<ScheduleRow>(GET, { name }));
+      const [row] = await database.runIdempotent(() => query<ListedRow>(GET, { name }));
       return row ? toScheduleRecord(row) : null;
     },
 
-    list: async () => (await database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord),
+    list: async () => (await database.runIdempotent(() => query<ListedRow>(LIST))).map(toScheduleRecord),
   };
 }

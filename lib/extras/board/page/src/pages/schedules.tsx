@@ -1,7 +1,6 @@
 import { read } from '../api.js';
 import type { Schedule, Shown } from '../answers.js';
 import { duration } from '../format.js';
-import { now } from '../live/clock.js';
 import { rightsFor } from '../live/rights.js';
 import { useRead } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
@@ -20,7 +19,6 @@ import { CronWords, TickTimes } from './schedules/next-ticks.js';
 import { createAction, editAction, removeAction } from './schedules/schedule-form.js';
 
 const EVERY_MS = 15_000;
-const LATE_MS = 60_000;
 const PREVIEWED = 10;
 // The server computes the ticks of so many.
 const MAX_ROWS = 50;
@@ -113,8 +111,7 @@ function Times({ schedule: { cron, everyMs, tz, overlap } }: { schedule: Schedul
   );
 }
 
-function Next({ schedule: { nextAt } }: { schedule: Schedule }) {
-  const isLate = nextAt !== null && now.value - Date.parse(nextAt) > LATE_MS;
+function Next({ schedule: { nextAt, isLate } }: { schedule: Schedule }) {
   return (
     <span class={isLate ? 'warn' : ''}>
       <When at={nextAt} />

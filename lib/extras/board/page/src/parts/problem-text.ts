@@ -6,6 +6,7 @@ const TITLES: Readonly<Record<Rule, string>> = {
   'no-worker': 'No worker',
   failing: 'Attempts fail',
   'lapsed-claims': 'Jobs of a lost worker',
+  'schedule-late': 'Schedules are late',
   behind: 'Behind',
   paused: 'Paused with waiting jobs',
   'groups-blocked': 'Groups start no jobs',

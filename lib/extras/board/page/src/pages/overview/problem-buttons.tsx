@@ -46,6 +46,13 @@ export function ProblemButtons({ problem: { rule, queue } }: { problem: Problem 
           <Link to="jobs" params={{ queue, state: 'active' }} text="See its jobs" />
         </>
       );
+    case 'schedule-late':
+      return (
+        <>
+          <Link to="schedules" text="See the schedules" isPrimary />
+          <Link to="workers" text="Workers" />
+        </>
+      );
     case 'groups-blocked':
       return <Link to="queue" params={{ queue }} text="See the groups" isPrimary />;
     default:
