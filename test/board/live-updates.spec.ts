@@ -6,6 +6,17 @@ import { silentStreams } from './support/silent-streams.js';
 
 const FOCUSED = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
 
+/** `source` is the stream of the page. */
+const KEPT_STREAM = `
+  const Source = EventSource;
+  EventSource = class extends Source {
+    constructor(to) {
+      super(to);
+      globalThis.source = this;
+    }
+  };`;
+const NEXT_UPDATE = `new Promise((done) => source.addEventListener('queues', ({ data }) => done(data), { once: true }))`;
+
 describe('a live update of the board', () => {
   const { start } = useBrowser();
 
@@ -141,6 +152,52 @@ describe('a live update of the board', () => {
     window.problems.splice(0);
 
     expect(text).toContain('No.');
+  });
+
+  it('hides no action from a list that is read seldom, if both happen before the page is drawn', async () => {
+    const { url, board, admin, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board(undefined);
+    const { page } = window;
+    // Without time, only an action reads the list again.
+    await page.clock.setFixedTime(Date.now());
+    await page.addInitScript(KEPT_STREAM);
+    await page.goto(`${url}#/topics`);
+    await page.getByText('No queue has subscribed to a topic').waitFor();
+    const data = await page.evaluate<string>(NEXT_UPDATE);
+
+    await window.button('Pause the updates').first().click();
+    await admin.subscribe('email', { topic: 'user.*' });
+    await page.evaluate(`
+      document.querySelector('[aria-label="Continue the updates"]').click();
+      source.dispatchEvent(new MessageEvent('queues', { data: ${JSON.stringify(data)} }));`);
+
+    await window.row('user.*').waitFor();
+  });
+
+  it('hides no action from a list whose answer comes after further updates', async () => {
+    const { url, board, producer } = await start();
+    await producer.enqueueMany('email', [
+      { payload: 1, options: { delay: '1h' } },
+      { payload: 2, options: { delay: '1h' } },
+    ]);
+    const window = await board(undefined);
+    const { page } = window;
+    await page.addInitScript(KEPT_STREAM);
+    await page.goto(`${url}#/jobs?queue=email`);
+    await page.getByLabel('Select job 1', { exact: true }).check();
+
+    await page.getByRole('region', { name: 'Selected jobs' }).getByRole('button', { name: 'Remove …' }).click();
+    await page.getByText('A dry run counted 1 jobs.').waitFor();
+    await page.route('**/api/jobs?*', async (route) => {
+      await page.evaluate(NEXT_UPDATE);
+      await route.continue();
+    });
+    await window.confirm('Remove');
+    await window.announced('1 jobs removed.');
+
+    await page.locator('tbody .job-link').getByText('#1').waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('comes by requests if the stream stays open without an event', async () => {

@@ -47,8 +47,8 @@ export const mostWaiting = computed(() => Math.max(1, ...queues.value.map(({ wai
 let readAt = { state: 0, slow: 0 };
 let lastAction = -1;
 
-/** Whether an action began the turn, so that every part of the page shows its effect. */
-export const isActionTurn = (one: number) => one === lastAction;
+/** Whether an action has followed the turn, at the latest in the second one: then every part of the page shows its effect. */
+export const hasActedSince = (one: number, until = turn.peek()) => one < lastAction && lastAction <= until;
 
 export function startLive(): void {
   // The pages have just begun to read their own data. While the server is away, they may have failed.

@@ -1,12 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.js';
-import { isActionTurn, isPaused, turn } from './live.js';
+import { hasActedSince, isPaused, turn } from './live.js';
 
 export interface Reading<Answer> {
   /** Undefined before the first answer. The last one stays while the next one is on its way, or if that fails. */
   readonly data: Answer | undefined;
   readonly error: string | undefined;
+  /** The turn in which the read of the data began. */
+  readonly turn: number;
   reload(): void;
+}
+
+interface State<Answer> {
+  readonly key: string;
+  readonly data?: Answer;
+  readonly error?: string | undefined;
+  readonly turn: number;
 }
 
 /**
@@ -15,18 +24,24 @@ export interface Reading<Answer> {
  * @param everyMs the least time between two reads; an action of the viewer reads at once
  */
 export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyMs = 0): Reading<Answer> {
-  const [state, setState] = useState<{ key: string; data?: Answer; error?: string }>({ key });
-  const last = useRef({ key: '', atMs: 0, isReading: false, wants: false });
+  const [state, setState] = useState<State<Answer>>({ key, turn: -1 });
+  const last = useRef({ key: '', atMs: 0, turn: -1, isReading: false });
+  const isDue = () => {
+    const { atMs, turn: readIn } = last.current;
+    return hasActedSince(readIn) || (turn.peek() > readIn && Date.now() - atMs >= everyMs);
+  };
   const start = () => {
-    last.current = { key, atMs: Date.now(), isReading: true, wants: false };
-    const settle = (result: { data?: Answer; error?: string }) => {
+    const readIn = turn.peek();
+    last.current = { key, atMs: Date.now(), turn: readIn, isReading: true };
+    const settle = (result: Partial<State<Answer>>) => {
       if (last.current.key !== key) return;
       last.current.isReading = false;
-      setState((before) => ({ key, ...(before.key === key && before), error: undefined, ...result }));
-      if (last.current.wants) start();
+      setState((before) => ({ turn: -1, ...(before.key === key && before), key, error: undefined, ...result }));
+      // Answers may be slower than the updates.
+      if (!isPaused.peek() && isDue()) start();
     };
     load().then(
-      (data) => settle({ data }),
+      (data) => settle({ data, turn: readIn }),
       (error) => settle({ error: messageOf(error) }),
     );
   };
@@ -34,12 +49,8 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
   latest.current = start;
   const current = turn.value;
   useEffect(() => {
-    const { key: lastKey, atMs, isReading } = last.current;
-    if (lastKey !== key) return latest.current();
-    if (isPaused.peek()) return;
-    // Answers may be slower than the updates.
-    if (isReading) last.current.wants = true;
-    else if (Date.now() - atMs >= everyMs || isActionTurn(current)) latest.current();
+    if (last.current.key !== key) return latest.current();
+    if (!isPaused.peek() && !last.current.isReading && isDue()) latest.current();
   }, [key, current]);
   useEffect(
     () => () => {
@@ -51,6 +62,7 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
   return {
     data: isCurrent ? state.data : undefined,
     error: isCurrent ? state.error : undefined,
+    turn: state.turn,
     reload: () => latest.current(),
   };
 }

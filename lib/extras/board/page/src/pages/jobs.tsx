@@ -30,7 +30,7 @@ export function JobsPage({ params }: PageProps) {
   const order = params['order'] === 'oldest' ? 'oldest' : 'newest';
   const filter = filterOf(params);
   const list = useRead(key, () => read<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE }));
-  const { rows, newer, showNewer } = useStableJobs(key, list.data?.jobs);
+  const { rows, newer, showNewer } = useStableJobs(key, list);
   const { selected, toggle, setSelected } = useSelection(key, rows);
   const at = useRows({
     count: rows.length,
