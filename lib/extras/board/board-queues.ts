@@ -30,6 +30,11 @@ export async function readableQueues(access: BoardAccess, queues: readonly Board
   );
 }
 
+/** `isPartial`: the viewer has no right to read some of the queues, so that an empty list does not mean that none exist. */
+export function statisticsOf(readable: readonly ReadableQueue[], all: readonly BoardQueue[]) {
+  return { queues: readable, isPartial: readable.length < all.length };
+}
+
 function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { queue: string } {
   return {
     queue,

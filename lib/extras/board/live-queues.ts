@@ -1,4 +1,4 @@
-import type { BoardQueue, ReadableQueue } from './board-queues.js';
+import { statisticsOf, type BoardQueue, type ReadableQueue } from './board-queues.js';
 
 /** The statistics of one read, for all viewers. Viewers with equal rights get one buffer: it can have megabytes. */
 export class LiveQueues {
@@ -15,7 +15,7 @@ export class LiveQueues {
     const rights = JSON.stringify(readable.map(({ queue, verbs }) => [queue, verbs]));
     let event = this.#events.get(rights);
     if (event) return event;
-    event = Buffer.from(eventText('queues', { queues: readable, refreshMs: this.refreshMs }));
+    event = Buffer.from(eventText('queues', { ...statisticsOf(readable, this.queues), refreshMs: this.refreshMs }));
     this.#events.set(rights, event);
     return event;
   };

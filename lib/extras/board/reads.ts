@@ -2,7 +2,7 @@ import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
 import type { BoardAction, BoardCall } from './board-call.js';
-import { readableQueues, readQueues } from './board-queues.js';
+import { readableQueues, readQueues, statisticsOf } from './board-queues.js';
 import { notFound } from '../dashboard/error-status.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
@@ -15,7 +15,7 @@ import { previewSchedule, readSchedules } from './read-schedules.js';
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
 export const READS: Readonly<Record<string, BoardAction>> = {
   rights: readRights,
-  queues: async ({ admin, access }) => ({ queues: await readableQueues(access, await readQueues(admin)) }),
+  queues: readStatistics,
   problems: readProblems,
   throughput: async ({ throughput, access }) => ({ queues: await access.filter(await throughput.lastHour()) }),
   queue: readQueue,
@@ -51,6 +51,11 @@ async function readRights({ access, input }: BoardCall) {
     verbs: await access.allowed(verbs),
     queues: Object.fromEntries(queues),
   };
+}
+
+async function readStatistics({ admin, access }: BoardCall) {
+  const all = await readQueues(admin);
+  return statisticsOf(await readableQueues(access, all), all);
 }
 
 async function readQueue(call: BoardCall) {

@@ -53,6 +53,20 @@ async function send<Answer>(url: URL, init: RequestInit): Promise<Answer> {
   throw new ApiError(response.status, message, code, problems);
 }
 
+/** Why a read has no answer, as the page shows it. */
+export interface ReadFailure {
+  /** 0: the server did not answer. */
+  readonly status: number;
+  readonly text: string;
+}
+
+export function failureOf(error: unknown): ReadFailure {
+  return { status: error instanceof ApiError ? error.status : 0, text: messageOf(error) };
+}
+
+/** The viewer lacks a right, so that another read has the same answer. */
+export const isForbidden = ({ status }: ReadFailure) => status === 403;
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

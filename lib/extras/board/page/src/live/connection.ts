@@ -1,4 +1,4 @@
-import { ApiError, LIVE_URL, read } from '../api.js';
+import { failureOf, isForbidden, LIVE_URL, read } from '../api.js';
 import type { Queue } from '../answers.js';
 
 const POLL_MS = 5_000;
@@ -8,15 +8,16 @@ const STREAM_AGAIN_MS = 60_000;
 // An event may be late by a slow read of the server.
 const LATE_FACTOR = 3;
 
-export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'outage';
+export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'outage' | 'refused';
 
-interface Statistics {
+export interface Statistics {
   readonly queues: Queue[];
-  readonly refreshMs: number;
+  /** The viewer has no right to read some of the queues. */
+  readonly isPartial: boolean;
 }
 
 interface Listener {
-  onQueues(queues: Queue[]): void;
+  onStatistics(statistics: Statistics): void;
   onState(state: Connection): void;
 }
 
@@ -24,7 +25,7 @@ interface Listener {
  * Receives the statistics of the queues: by a stream of the server or, if a proxy does not let it through, by requests.
  * Hidden pages do neither.
  */
-export function connect({ onQueues, onState }: Listener): void {
+export function connect({ onStatistics, onState }: Listener): void {
   let source: EventSource | undefined;
   let polling: ReturnType<typeof setInterval> | undefined;
   let deadline: ReturnType<typeof setTimeout> | undefined;
@@ -48,12 +49,12 @@ export function connect({ onQueues, onState }: Listener): void {
     // A dead connection has no error, and a read of the server may hang.
     expectWithin(lateMs, poll);
     opened.addEventListener('queues', ({ data }: MessageEvent<string>) => {
-      const { queues, refreshMs } = JSON.parse(data) as Statistics;
+      const { refreshMs, ...statistics } = JSON.parse(data) as Statistics & { refreshMs: number };
       lateMs = FIRST_EVENT_MS + LATE_FACTOR * refreshMs;
       expectWithin(lateMs, poll);
       isFailing = false;
       onState('live');
-      onQueues(queues);
+      onStatistics(statistics);
     });
     opened.addEventListener('outage', () => {
       expectWithin(lateMs, poll);
@@ -77,11 +78,12 @@ export function connect({ onQueues, onState }: Listener): void {
       if (isReading) return onState('lost');
       isReading = true;
       try {
-        const { queues } = await read<{ queues: Queue[] }>('queues');
+        const statistics = await read<Statistics>('queues');
         onState('polling');
-        onQueues(queues);
+        onStatistics(statistics);
       } catch (error) {
-        onState(error instanceof ApiError && error.status === 503 ? 'outage' : 'lost');
+        const failure = failureOf(error);
+        onState(isForbidden(failure) ? 'refused' : failure.status === 503 ? 'outage' : 'lost');
       } finally {
         isReading = false;
       }

@@ -1,10 +1,10 @@
 import { batch, computed, signal } from '@preact/signals';
-import { messageOf, read } from '../api.js';
+import { failureOf, isForbidden, read, type ReadFailure } from '../api.js';
 import type { ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
 import { now } from './clock.js';
-import { connect, type Connection } from './connection.js';
+import { connect, type Connection, type Statistics } from './connection.js';
 
-type Shared = 'problems' | 'workers' | 'throughput' | 'errors';
+type Shared = keyof typeof PARTS;
 
 // The problems change with the statistics; the others read more rows.
 const STATE_MS = 5_000;
@@ -16,8 +16,10 @@ const OLD_MS = 300_000;
 
 /** The state that all pages share. A page that is paused keeps the last one. */
 export const queues = signal<Queue[]>([]);
+/** The viewer has no right to read some of the queues. */
+export const isPartial = signal(false);
 export const problems = signal<Problem[] | undefined>(undefined);
-export const lines = signal<ReadonlyMap<string, Line>>(new Map());
+export const lines = signal<ReadonlyMap<string, Line> | undefined>(undefined);
 export const workers = signal<Worker[] | undefined>(undefined);
 /** Those of the last hour. */
 export const errors = signal<ErrorCount[] | undefined>(undefined);
@@ -25,14 +27,14 @@ export const connection = signal<Connection>('connecting');
 /** The time of the statistics that the page shows, by the clock of the browser; 0: none have arrived. */
 export const updatedAt = signal(0);
 /** Why the last read of a part of the state failed. The part is that of an earlier read, or undefined. */
-export const failures = signal<Readonly<Partial<Record<Shared, string>>>>({});
+const failures = signal<Readonly<Partial<Record<Shared, ReadFailure>>>>({});
 export const isPaused = signal(false);
 /** Grows with each update and each action: then pages read their own data again. */
 export const turn = signal(0);
 
 export const isLoaded = computed(() => updatedAt.value > 0);
 /** The numbers may be old, so that none of them is a good sign. */
-export const isStale = computed(() => connection.value === 'lost' || connection.value === 'outage');
+export const isStale = computed(() => ['lost', 'outage', 'refused'].includes(connection.value));
 export const isOld = computed(() => isStale.value || (isLoaded.value && now.value - updatedAt.value > OLD_MS));
 export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
 
@@ -43,6 +45,24 @@ export const problemByQueue = computed(() => {
   return first;
 });
 export const mostWaiting = computed(() => Math.max(1, ...queues.value.map(({ waiting }) => waiting.value)));
+
+const PARTS = { problems, workers, throughput: lines, errors };
+
+const READS = {
+  problems: async () => (problems.value = (await read<{ problems: Problem[] }>('problems')).problems),
+  workers: async () => (workers.value = (await read<{ workers: Worker[] }>('workers')).workers),
+  throughput: async () => {
+    const answer = await read<{ queues: Line[] }>('throughput');
+    lines.value = new Map(answer.queues.map((one) => [one.queue, one]));
+  },
+  errors: async () => (errors.value = (await read<{ errors: ErrorCount[] }>('errors')).errors),
+} satisfies Record<Shared, () => Promise<unknown>>;
+
+/** A part of the state for a list, as `useRead` returns an answer. */
+export function sharedReading<Part extends Shared>(part: Part) {
+  const data = PARTS[part].value as (typeof PARTS)[Part]['value'];
+  return { data, error: failures.value[part], reload: () => void readPart(part) };
+}
 
 let readAt = { state: 0, slow: 0 };
 let lastAction = -1;
@@ -58,7 +78,7 @@ export function startLive(): void {
       connection.value = state;
       if (isStale.peek()) isFirst = false;
     },
-    onQueues: (latest) => {
+    onStatistics: (latest) => {
       if (isPaused.value) return;
       batch(() => {
         setQueues(latest);
@@ -88,13 +108,13 @@ export async function refresh(): Promise<void> {
 }
 
 async function readQueues(): Promise<void> {
-  const answer = await read<{ queues: Queue[] }>('queues');
-  setQueues(answer.queues);
+  setQueues(await read<Statistics>('queues'));
 }
 
 /** The statistics may be older than their answer. */
-function setQueues(latest: Queue[]): void {
+function setQueues({ queues: latest, isPartial: hasHidden }: Statistics): void {
   queues.value = latest;
+  isPartial.value = hasHidden;
   updatedAt.value = Date.now() - Math.max(0, ...latest.map(({ ageMs }) => ageMs));
 }
 
@@ -103,31 +123,26 @@ async function readShared(): Promise<void> {
   const reads: Promise<unknown>[] = [];
   if (at - readAt.state >= STATE_MS) {
     readAt.state = at;
-    reads.push(
-      readPart<{ problems: Problem[] }>('problems', (answer) => (problems.value = answer.problems)),
-      readPart<{ workers: Worker[] }>('workers', (answer) => (workers.value = answer.workers)),
-    );
+    reads.push(readPart('problems'), readPart('workers'));
   }
   if (at - readAt.slow >= SLOW_MS) {
     readAt.slow = at;
-    reads.push(
-      readPart<{ queues: Line[] }>(
-        'throughput',
-        (answer) => (lines.value = new Map(answer.queues.map((one) => [one.queue, one]))),
-      ),
-      readPart<{ errors: ErrorCount[] }>('errors', (answer) => (errors.value = answer.errors)),
-    );
+    reads.push(readPart('throughput'), readPart('errors'));
   }
   await Promise.all(reads);
 }
 
 /** A viewer without the right to a part sees the others. */
-async function readPart<Answer>(part: Shared, onAnswer: (answer: Answer) => unknown): Promise<void> {
+async function readPart(part: Shared): Promise<void> {
   try {
-    onAnswer(await read<Answer>(part));
+    await READS[part]();
     const { [part]: mended, ...others } = failures.value;
     if (mended !== undefined) failures.value = others;
   } catch (error) {
-    failures.value = { ...failures.value, [part]: messageOf(error) };
+    const failure = failureOf(error);
+    batch(() => {
+      if (isForbidden(failure)) PARTS[part].value = undefined;
+      failures.value = { ...failures.value, [part]: failure };
+    });
   }
 }

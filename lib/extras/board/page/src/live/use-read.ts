@@ -1,11 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../api.js';
+import { failureOf, isForbidden, type ReadFailure } from '../api.js';
 import { hasActedSince, isPaused, turn } from './live.js';
 
 export interface Reading<Answer> {
-  /** Undefined before the first answer. The last one stays while the next one is on its way, or if that fails. */
+  /**
+   * Undefined before the first answer, and without the right to it. The last one stays while the next one is on its way, or
+   * if that fails.
+   */
   readonly data: Answer | undefined;
-  readonly error: string | undefined;
+  readonly error: ReadFailure | undefined;
   /** The turn in which the read of the data began. */
   readonly turn: number;
   reload(): void;
@@ -13,8 +16,8 @@ export interface Reading<Answer> {
 
 interface State<Answer> {
   readonly key: string;
-  readonly data?: Answer;
-  readonly error?: string | undefined;
+  readonly data?: Answer | undefined;
+  readonly error?: ReadFailure | undefined;
   readonly turn: number;
 }
 
@@ -42,7 +45,10 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
     };
     load().then(
       (data) => settle({ data, turn: readIn }),
-      (error) => settle({ error: messageOf(error) }),
+      (reason) => {
+        const error = failureOf(reason);
+        settle({ error, ...(isForbidden(error) && { data: undefined }) });
+      },
     );
   };
   const latest = useRef(start);

@@ -41,7 +41,7 @@ export function AuditPage({ params }: PageProps) {
           {({ entries, next }) => (
             <>
               {entries.length === 0 ? (
-                <Empty icon="audit" title="No changes" />
+                <Empty icon="audit" title={next ? 'None on this page' : 'No changes'} />
               ) : (
                 <Table
                   class="audit-grid"

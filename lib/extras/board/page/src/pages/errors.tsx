@@ -105,7 +105,7 @@ export function ErrorsPage({ params }: PageProps) {
                 {queue && ' in this queue'}, and no dead job is left.
               </Empty>
             ) : (
-              <Errors all={shown} bound={boundOf(shown, within, dead.error)} />
+              <Errors all={shown} bound={boundOf(shown, within, dead.error?.text)} />
             )
           }
         </Loaded>

@@ -4,11 +4,11 @@ import type { Job, Logs, Shown } from '../answers.js';
 import { short } from '../format.js';
 import { may, rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useRead, type Reading } from '../live/use-read.js';
 import { ActionButton, startAction } from '../parts/action.js';
 import { Icon } from '../parts/icons.js';
 import { JsonValue } from '../parts/json-tree.js';
-import { Card, Facts, Loaded, PageHead } from '../parts/layout.js';
+import { Card, Facts, Failure, Loaded, PageHead } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
 import { Menu } from '../parts/menu.js';
 import { isElsewhere } from '../parts/rows.js';
@@ -132,23 +132,30 @@ function Trace({ job, params }: { job: Job } & PageProps) {
   );
 }
 
-function useLogs(job: Job, after: string | undefined): Logs | undefined {
+function useLogs(job: Job, after: string | undefined): Pick<Reading<Logs>, 'data' | 'error' | 'reload'> {
   const isAllowed = !job.isHidden && may('read-payload', job.queue);
   const key = `${job.id} ${after ?? ''} ${isAllowed}`;
   const none: Logs = { lines: [], next: null };
-  const { data } = useRead(key, () => (isAllowed ? read<Logs>('logs', { id: job.id, after }) : Promise.resolve(none)));
-  return isAllowed ? data : undefined;
+  const reading = useRead(key, () => (isAllowed ? read<Logs>('logs', { id: job.id, after }) : Promise.resolve(none)));
+  return isAllowed ? reading : { ...reading, data: undefined };
 }
 
-function AttemptsCard({ job, logs, params }: { job: Job; logs: Logs | undefined } & PageProps) {
+function AttemptsCard({
+  job,
+  logs: { data, error, reload },
+  params,
+}: { job: Job; logs: ReturnType<typeof useLogs> } & PageProps) {
   const failed = job.errors.length;
   if (failed === 0 && job.startedAt === null) return null;
   return (
     <Card isFlush title="Attempts" aside={<span class="soft">{failed} failed, newest first</span>}>
-      <Attempts job={job} lines={logs?.lines} />
-      {logs && (
-        <Pager page="job" params={params} next={logs.next}>
-          {logs.next && 'The first log lines'}
+      <Attempts job={job} lines={data?.lines} />
+      {error && (
+        <Failure error={{ ...error, text: `The log lines could not be read: ${error.text}` }} reload={reload} />
+      )}
+      {data && (
+        <Pager page="job" params={params} next={data.next}>
+          {data.next && 'The first log lines'}
         </Pager>
       )}
     </Card>

@@ -1,10 +1,10 @@
 import { read } from '../api.js';
 import type { Point } from '../answers.js';
 import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
-import { isLoaded, problems, queues } from '../live/live.js';
+import { isLoaded, isPartial, problems, queues, sharedReading } from '../live/live.js';
 import { go } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
-import { Card, Empty, Failure, Segments, Skeleton } from '../parts/layout.js';
+import { Card, Empty, Failure, Loaded, Segments, Skeleton } from '../parts/layout.js';
 import type { PageProps } from '../shell/pages.js';
 import { ProblemCard, ProblemLinks } from './overview/problem-card.js';
 import { QueueTable } from './overview/queue-table.js';
@@ -33,26 +33,28 @@ export function OverviewPage({ params }: PageProps) {
         <>
           <ProblemCards />
           <Numbers points={points} step={step} />
-          {history.error !== undefined && <Failure text={history.error} reload={history.reload} />}
+          <SharedFailures />
           <div class="charts two">
             <Card isFlush class="chart-card">
-              {points ? (
-                <AttemptCharts
-                  points={points}
-                  step={step}
-                  sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
-                />
-              ) : (
-                <Skeleton rows={11} />
-              )}
+              <Loaded of={history} rows={11}>
+                {({ points: known }) => (
+                  <AttemptCharts
+                    points={known}
+                    step={step}
+                    sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
+                  />
+                )}
+              </Loaded>
             </Card>
-            <Card isFlush class="chart-card">
-              {points ? (
-                <LatencyChart points={points} step={step} title="Wait to start" field="waitMs" height={CHART_HEIGHT} />
-              ) : (
-                <Skeleton rows={11} />
-              )}
-            </Card>
+            {(points || !history.error) && (
+              <Card isFlush class="chart-card">
+                {points ? (
+                  <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={CHART_HEIGHT} />
+                ) : (
+                  <Skeleton rows={11} />
+                )}
+              </Card>
+            )}
           </div>
           <QueueTable params={params} />
         </>
@@ -77,7 +79,33 @@ function ProblemCards() {
   );
 }
 
+/** The reads of which the numbers and the rows of the queues are made. The verdict has the problems. */
+function SharedFailures() {
+  const parts = [
+    ['Throughput', sharedReading('throughput')],
+    ['Workers', sharedReading('workers')],
+  ] as const;
+  return (
+    <>
+      {parts.map(
+        ([name, { error, reload }]) =>
+          error && (
+            <Card key={name} isFlush title={name}>
+              <Failure {...{ error, reload }} />
+            </Card>
+          ),
+      )}
+    </>
+  );
+}
+
 function NoQueue() {
+  if (isPartial.value)
+    return (
+      <Card>
+        <Empty icon="lock" title="You have no right to read any of the queues" />
+      </Card>
+    );
   return (
     <Card>
       <Empty icon="queues" title="No queue has had a job yet">

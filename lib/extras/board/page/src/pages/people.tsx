@@ -50,7 +50,10 @@ function JobsOf({ params }: PageProps) {
         {({ jobs, next }) => (
           <>
             {jobs.length === 0 ? (
-              <Empty icon="people" title="No jobs" />
+              <Empty
+                icon="people"
+                title={next ? 'None of these jobs may be shown. The next page has others' : 'No jobs'}
+              />
             ) : (
               <JobsTable caption={`Jobs ${of}`} jobs={jobs} hasQueue={!queue} more={columns} />
             )}
@@ -79,7 +82,7 @@ function AssignedNow({ params }: PageProps) {
           return (
             <>
               {assigned.length === 0 ? (
-                <Empty icon="people" title="No job has an owner" />
+                <Empty icon="people" title={next ? 'None of these jobs has an owner' : 'No job has an owner'} />
               ) : (
                 <JobsTable caption="Assigned jobs" jobs={assigned} hasQueue more={columns} />
               )}

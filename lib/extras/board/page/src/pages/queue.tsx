@@ -35,9 +35,13 @@ export function QueuePage({ params }: PageProps) {
     return (
       <>
         <PageHead title={queue} crumbs={crumbs} />
-        <Empty icon="queues" title={own.error}>
-          <a href={href('overview')}>All queues</a>
-        </Empty>
+        {own.error.status === 404 ? (
+          <Empty icon="queues" title={own.error.text}>
+            <a href={href('overview')}>All queues</a>
+          </Empty>
+        ) : (
+          <Failure error={own.error} reload={own.reload} />
+        )}
       </>
     );
   // The parts begin their reads beside that of the queue.
@@ -103,29 +107,34 @@ function Charts({ params }: PageProps) {
         title="Attempts"
         aside={<Segments label="Range" value={step} options={RANGES} onChange={onRange} />}
       >
-        {history.error !== undefined && <Failure text={history.error} reload={history.reload} />}
-        {points ? (
-          <AttemptCharts points={points} step={step} sinceMs={failing?.since ? Date.parse(failing.since) : undefined} />
-        ) : (
-          <Skeleton rows={11} />
-        )}
+        <Loaded of={history} rows={11}>
+          {({ points: known }) => (
+            <AttemptCharts
+              points={known}
+              step={step}
+              sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
+            />
+          )}
+        </Loaded>
       </Card>
-      <div class="charts even">
-        <Card isFlush class="chart-card">
-          {points ? (
-            <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={140} />
-          ) : (
-            <Skeleton rows={6} />
-          )}
-        </Card>
-        <Card isFlush class="chart-card">
-          {points ? (
-            <LatencyChart {...{ points, step }} title="Run time" field="runMs" height={140} />
-          ) : (
-            <Skeleton rows={6} />
-          )}
-        </Card>
-      </div>
+      {(points || !history.error) && (
+        <div class="charts even">
+          <Card isFlush class="chart-card">
+            {points ? (
+              <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={140} />
+            ) : (
+              <Skeleton rows={6} />
+            )}
+          </Card>
+          <Card isFlush class="chart-card">
+            {points ? (
+              <LatencyChart {...{ points, step }} title="Run time" field="runMs" height={140} />
+            ) : (
+              <Skeleton rows={6} />
+            )}
+          </Card>
+        </div>
+      )}
     </>
   );
 }
@@ -155,6 +164,13 @@ function QueueGroups({ queue, after }: { queue: string; after: string | undefine
   const page = useRead(`${queue} ${after ?? ''}`, () =>
     read<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS }),
   );
-  if (!page.data || (page.data.groups.length === 0 && !after)) return null;
-  return <Groups queue={queue} groups={page.data.groups} next={page.data.next} verbs={rightsFor(queue).verbs} />;
+  // Most queues have no groups.
+  if (!page.error && (!page.data || (page.data.groups.length === 0 && !after))) return null;
+  return (
+    <Card isFlush title="Groups">
+      <Loaded of={page}>
+        {({ groups, next }) => <Groups {...{ queue, groups, next }} verbs={rightsFor(queue).verbs} />}
+      </Loaded>
+    </Card>
+  );
 }

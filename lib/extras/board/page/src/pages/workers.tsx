@@ -1,10 +1,10 @@
 import type { Worker, WorkerQueue } from '../answers.js';
 import { number, plural, sum } from '../format.js';
-import { workers } from '../live/live.js';
+import { sharedReading } from '../live/live.js';
 import { href } from '../live/route.js';
 import { useFirstRows } from '../parts/first-rows.js';
 import { Gauge } from '../parts/gauge.js';
-import { Card, Empty, PageHead, Skeleton } from '../parts/layout.js';
+import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
 import { When } from '../parts/when.js';
@@ -12,8 +12,16 @@ import type { PageProps } from '../shell/pages.js';
 
 /** The running workers, and those that crashed within the last day, of one queue or of all; silent ones first. */
 export function WorkersPage({ params: { queue } }: PageProps) {
-  const all = queue ? workers.value?.filter(({ queues }) => queues.some((one) => one.queue === queue)) : workers.value;
+  const reading = sharedReading('workers');
+  const all = queue ? reading.data?.filter(({ queues }) => queues.some((one) => one.queue === queue)) : reading.data;
   const sorted = all && [...all].sort((a, b) => Number(b.isSilent) - Number(a.isSilent));
+  const list = sorted && sorted.length > 0 && (
+    <ul class="worker-cards" aria-label="Workers">
+      {sorted.map((worker) => (
+        <WorkerCard key={worker.id} worker={worker} />
+      ))}
+    </ul>
+  );
   return (
     <>
       <PageHead title={queue ? `Workers of ${queue}` : 'Workers'}>
@@ -22,30 +30,29 @@ export function WorkersPage({ params: { queue } }: PageProps) {
         )}
         {queue && <a href={href('workers')}>All workers</a>}
       </PageHead>
-      {sorted === undefined ? (
+      {(!list || reading.error) && (
         <Card>
-          <Skeleton rows={8} />
+          <Loaded of={{ ...reading, data: sorted }} rows={8}>
+            {(shown) => shown.length === 0 && <NoWorker queue={queue} />}
+          </Loaded>
         </Card>
-      ) : sorted.length === 0 ? (
-        <Card>
-          {queue ? (
-            <Empty icon="workers" title={`No worker serves ${queue}`}>
-              Start a process with a handler for it: @QueueProcessor({JSON.stringify(queue)})
-            </Empty>
-          ) : (
-            <Empty icon="workers" title="No worker runs">
-              Start a process with a handler.
-            </Empty>
-          )}
-        </Card>
-      ) : (
-        <ul class="worker-cards" aria-label="Workers">
-          {sorted.map((worker) => (
-            <WorkerCard key={worker.id} worker={worker} />
-          ))}
-        </ul>
       )}
+      {list}
     </>
+  );
+}
+
+function NoWorker({ queue }: { queue: string | undefined }) {
+  if (queue)
+    return (
+      <Empty icon="workers" title={`No worker serves ${queue}`}>
+        Start a process with a handler for it: @QueueProcessor({JSON.stringify(queue)})
+      </Empty>
+    );
+  return (
+    <Empty icon="workers" title="No worker runs">
+      Start a process with a handler.
+    </Empty>
   );
 }
 

@@ -1,4 +1,6 @@
 import { Fragment, type ComponentChildren } from 'preact';
+import { isForbidden, type ReadFailure } from '../api.js';
+import type { Reading } from '../live/use-read.js';
 import { Icon, type IconName } from './icons.js';
 
 interface CardProps {
@@ -119,11 +121,18 @@ export function Skeleton({ rows = 5 }: { rows?: number }) {
   );
 }
 
-export function Failure({ text, reload }: { text: string; reload: () => void }) {
+/** Why there is no answer, or no newer one. Another read changes nothing about a right that is missing. */
+export function Failure({ error, reload }: { error: ReadFailure; reload: () => void }) {
+  if (isForbidden(error))
+    return (
+      <Empty icon="lock" title="You have no right to see this">
+        {error.text}
+      </Empty>
+    );
   return (
     <div class="failure" role="alert">
       <Icon name="broken" />
-      <span>{text}</span>
+      <span>{error.text}</span>
       <button type="button" class="link" onClick={reload}>
         Try again
       </button>
@@ -132,16 +141,16 @@ export function Failure({ text, reload }: { text: string; reload: () => void }) 
 }
 
 interface ReadingProps<Answer> {
-  readonly of: { readonly data: Answer | undefined; readonly error: string | undefined; reload(): void };
+  readonly of: Pick<Reading<Answer>, 'data' | 'error' | 'reload'>;
   readonly rows?: number;
   readonly children: (data: Answer) => ComponentChildren;
 }
 
-/** The answer, bars before it, and the problem beside the last answer if a later one fails. */
+/** The answer, bars before it, the right that is missing, or the problem beside the last answer if a later one fails. */
 export function Loaded<Answer>({ of, rows, children }: ReadingProps<Answer>) {
   return (
     <Fragment>
-      {of.error !== undefined && <Failure text={of.error} reload={() => of.reload()} />}
+      {of.error !== undefined && <Failure error={of.error} reload={() => of.reload()} />}
       {of.data === undefined ? of.error === undefined && <Skeleton rows={rows ?? 5} /> : children(of.data)}
     </Fragment>
   );

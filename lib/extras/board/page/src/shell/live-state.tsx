@@ -3,7 +3,7 @@ import { now } from '../live/clock.js';
 import { connection, isPaused, isStale, setPaused, updatedAt } from '../live/live.js';
 import { Icon } from '../parts/icons.js';
 
-const TEXTS = { connecting: 'Connecting', lost: 'Connection lost', outage: 'Database away' };
+const TEXTS = { connecting: 'Connecting', lost: 'Connection lost', outage: 'Database away', refused: 'No right' };
 
 /** Where the numbers come from, how old they are, and the switch that holds them. */
 export function LiveState() {
@@ -36,10 +36,16 @@ function textOf(state: string): string {
   return state === 'polling' ? `Every 5 seconds · ${age}` : `Live · ${age}`;
 }
 
+const LOST = {
+  lost: 'Connection lost.',
+  outage: 'The database is away.',
+  refused: 'You have no right to see the queues.',
+};
+
 /** Old numbers must not look like present ones. */
 export function Lost() {
   if (!isStale.value) return null;
-  const what = connection.value === 'outage' ? 'The database is away.' : 'Connection lost.';
+  const what = LOST[connection.value as 'lost'];
   const since = updatedAt.value > 0 ? `This page shows the state of ${clock(updatedAt.value, true)}.` : '';
   return (
     <p class="lost" role="alert">

@@ -30,11 +30,13 @@ export function ErrorBox({ job }: { job: Job }) {
 
 /** Counted, so some of these jobs may have been retried or removed since. */
 function Alike({ queue, name }: { queue: string; name: string }) {
-  const { data } = useRead(
+  const { data, error: failure } = useRead(
     `errors ${queue}`,
     () => read<{ errors: ErrorCount[] }>('errors', { queue, range: 'month' }),
     ALIKE_MS,
   );
+  if (failure)
+    return <p class="error-similar soft">How many jobs died of the same error is not known: {failure.text}</p>;
   const alike = data?.errors.find(({ error }) => error === name);
   if (!alike || alike.dead < 2) return null;
   return (

@@ -1,5 +1,5 @@
 import { countOf, number, sum } from '../../format.js';
-import { queues } from '../../live/live.js';
+import { isLoaded, queues } from '../../live/live.js';
 import { href } from '../../live/route.js';
 import { Icon } from '../../parts/icons.js';
 import type { PageProps } from '../../shell/pages.js';
@@ -33,7 +33,7 @@ export function StateTabs({ params }: PageProps) {
 }
 
 function countIn(state: State, queue: string | undefined): string {
-  if (state === 'completed' || state === 'cancelled') return '';
+  if (state === 'completed' || state === 'cancelled' || !isLoaded.value) return '';
   const some = queues.value.filter((one) => !queue || one.queue === queue);
   if (state === 'active') return number(sum(some.map((one) => one.active)));
   const counts = some.map((one) => one[state]);

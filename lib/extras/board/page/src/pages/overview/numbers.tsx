@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Line, Point } from '../../answers.js';
 import { evenPoints, type Step } from '../../charts/history.js';
 import { compact, duration, number, percent, sum } from '../../format.js';
-import { lines, queues, workers } from '../../live/live.js';
+import { isLoaded, lines, queues, workers } from '../../live/live.js';
 import { href } from '../../live/route.js';
 import { slotsOf } from '../../parts/worker-state.js';
 
@@ -44,13 +44,21 @@ function Number({ name, to, note, isBad = false, children }: NumberProps) {
   );
 }
 
-function totalOf(field: 'completed' | 'failed', [from, to]: readonly [number, number]): number {
-  return sum([...lines.value.values()].map((line: Line) => sum(line[field].slice(from, to))));
+/** Undefined: not known. */
+function totalOf(field: 'completed' | 'failed', [from, to]: readonly [number, number]): number | undefined {
+  return lines.value && sum([...lines.value.values()].map((line: Line) => sum(line[field].slice(from, to))));
 }
 
 function Completed() {
-  const recent = totalOf('completed', RECENT) / 5;
-  const hour = totalOf('completed', HOUR) / 59;
+  const [inRange, inHour] = [totalOf('completed', RECENT), totalOf('completed', HOUR)];
+  if (inRange === undefined || inHour === undefined)
+    return (
+      <Number name="Completed a minute" to={href('jobs', { state: 'completed' })} note="not known">
+        –
+      </Number>
+    );
+  const recent = inRange / 5;
+  const hour = inHour / 59;
   const change = hour === 0 ? 0 : recent / hour - 1;
   const sign = change < 0 ? '▼' : '▲';
   const note =
@@ -64,8 +72,8 @@ function Completed() {
 
 function FailedShare() {
   const shareOf = (range: readonly [number, number]) => {
-    const failed = totalOf('failed', range);
-    const all = failed + totalOf('completed', range);
+    const [failed = 0, completed = 0] = [totalOf('failed', range), totalOf('completed', range)];
+    const all = failed + completed;
     return all === 0 ? null : failed / all;
   };
   const recent = shareOf(RECENT);
@@ -74,7 +82,7 @@ function FailedShare() {
     <Number
       name="Attempts that fail"
       to={href('errors')}
-      note={before === null ? 'in 5 minutes' : `${percent(before)} an hour ago`}
+      note={!lines.value ? 'not known' : before === null ? 'in 5 minutes' : `${percent(before)} an hour ago`}
     >
       {recent === null ? '–' : percent(recent)}
     </Number>
@@ -85,10 +93,10 @@ function Waiting() {
   const waiting = sum(queues.value.map((one) => one.waiting.value));
   const isMore = queues.value.some((one) => one.waiting.atLeast);
   const oldest = Math.max(0, ...queues.value.map((one) => one.oldestWaitingMs ?? 0));
-  const note = waiting === 0 ? 'in all queues' : `the oldest for ${duration(oldest)}`;
+  const note = !isLoaded.value ? 'not known' : waiting === 0 ? 'in all queues' : `the oldest for ${duration(oldest)}`;
   return (
     <Number name="Waiting jobs" to={href('jobs', { state: 'waiting' })} note={note}>
-      {compact(waiting)}
+      {isLoaded.value ? compact(waiting) : '–'}
       {isMore && '+'}
     </Number>
   );
@@ -111,7 +119,7 @@ function Running() {
   const note = prefetched > 0 ? `${slots}, and ${number(prefetched)} prefetched` : slots;
   return (
     <Number name="Running jobs" to={href('jobs', { state: 'active' })} note={note}>
-      {compact(running)}
+      {isLoaded.value ? compact(running) : '–'}
     </Number>
   );
 }
@@ -124,7 +132,7 @@ function Workers() {
       name="Workers"
       to={href('workers')}
       isBad={silent > 0}
-      note={all === undefined ? '' : silent > 0 ? `${silent} silent` : 'all alive'}
+      note={all === undefined ? 'not known' : silent > 0 ? `${silent} silent` : 'all alive'}
     >
       {all === undefined ? '–' : all.length - silent}
       {silent > 0 && <span class="soft"> / {all?.length}</span>}

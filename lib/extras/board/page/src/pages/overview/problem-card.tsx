@@ -53,7 +53,8 @@ function Trend({ problem: { isGettingWorse } }: { problem: Problem }) {
 }
 
 function Course({ queue }: { queue: string | null }) {
-  const line = queue === null ? undefined : lines.value.get(queue);
+  const line = queue === null ? undefined : lines.value?.get(queue);
+  if (queue !== null && !line) return <span class="spark-none">attempts of the last hour: not known</span>;
   if (!line || sum(line.completed) + sum(line.failed) === 0)
     return <span class="spark-none">{queue === null ? '' : 'no attempts in the last hour'}</span>;
   const label = `${queue} in the last hour`;

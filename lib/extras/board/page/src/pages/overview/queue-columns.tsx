@@ -14,10 +14,11 @@ import { queueToggle } from '../../parts/toggle.js';
 
 const LATE_MS = 300_000;
 
-/** The completed attempts a minute, over the last five whole minutes. */
-export const perMinute = (line: Line | undefined) => sum(line?.completed.slice(-6, -1) ?? []) / 5;
+/** The completed attempts a minute, over the last five whole minutes. Undefined: not known. */
+export const perMinute = (line: Line | undefined) => line && sum(line.completed.slice(-6, -1)) / 5;
 
-const lineOf = ({ queue }: Queue) => lines.value.get(queue);
+const lineOf = ({ queue }: Queue) => lines.value?.get(queue);
+const unknown = () => <span class="soft">–</span>;
 const zero = () => <span class="soft">0</span>;
 
 export const QUEUE_COLUMNS: readonly Column<Queue>[] = [
@@ -106,18 +107,19 @@ function Running({ row: { queue, active, maxRunning, waiting } }: { row: Queue }
 function Fails({ line }: { line: Line | undefined }) {
   const failed = sum(line?.failed.slice(-6) ?? []);
   const all = failed + sum(line?.completed.slice(-6) ?? []);
-  if (all === 0) return <span class="soft">–</span>;
+  if (all === 0) return unknown();
   return <span class={failed / all >= 0.1 ? 'bad' : ''}>{percent(failed / all)}</span>;
 }
 
-function rateText(rate: number) {
+function rateText(rate: number | undefined) {
+  if (rate === undefined) return unknown();
   if (rate === 0) return zero();
   return rate < 10 ? rate.toFixed(1) : compact(rate);
 }
 
 function Course({ row }: { row: Queue }) {
   const line = lineOf(row);
-  if (!line) return null;
+  if (!line) return unknown();
   const label = `${row.queue}: ${number(sum(line.completed))} completed, ${number(sum(line.failed))} failed in the last hour`;
   return <LastHour line={line} label={label} />;
 }

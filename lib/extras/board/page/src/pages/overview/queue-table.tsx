@@ -84,7 +84,7 @@ export function QueueTable({ params }: PageProps) {
 }
 
 function comparing(order: Order): (a: Queue, b: Queue) => number {
-  const rate = ({ queue }: Queue) => perMinute(lines.value.get(queue));
+  const rate = ({ queue }: Queue) => perMinute(lines.value?.get(queue)) ?? 0;
   const byName = (a: Queue, b: Queue) => (a.queue < b.queue ? -1 : 1);
   const urgent = [...problemByQueue.value.keys()].reverse();
   const rank = new Map(urgent.map((queue, index) => [queue, index + 1]));

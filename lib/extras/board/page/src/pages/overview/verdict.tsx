@@ -1,8 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../../answers.js';
+import { isForbidden } from '../../api.js';
 import { clock, duration, plural } from '../../format.js';
 import { now } from '../../live/clock.js';
-import { broken, failures, isLoaded, isOld, isPaused, problems, queues, updatedAt } from '../../live/live.js';
+import {
+  broken,
+  isLoaded,
+  isOld,
+  isPartial,
+  isPaused,
+  problems,
+  queues,
+  sharedReading,
+  updatedAt,
+} from '../../live/live.js';
 import { Icon } from '../../parts/icons.js';
 import { ageOf } from '../../parts/problem-text.js';
 
@@ -11,11 +22,12 @@ interface Finding {
   readonly title: string;
   readonly rest?: string;
   readonly text: string;
+  reload?(): void;
 }
 
 /** One sentence about all queues. The server decides which problems there are. */
 export function Verdict({ aside }: { aside: ComponentChildren }) {
-  const { level, title, rest, text } = findingOf();
+  const { level, title, rest, text, reload } = findingOf();
   return (
     <header class={`verdict v-${level}`}>
       <span class="verdict-icon">
@@ -26,7 +38,14 @@ export function Verdict({ aside }: { aside: ComponentChildren }) {
           {title}
           {rest && <span class="soft">, {rest}</span>}
         </h1>
-        <p>{text}</p>
+        <p>
+          {text}{' '}
+          {reload && (
+            <button type="button" class="link" onClick={reload}>
+              Try again
+            </button>
+          )}
+        </p>
       </div>
       <div class="aside">{aside}</div>
     </header>
@@ -47,10 +66,11 @@ function findingOf(): Finding {
       ...{ level: 'idle', title: `The state of ${clock(updatedAt.value)}`, ...before },
       text: 'The updates of this page are paused.',
     };
-  if (failures.value.problems !== undefined)
+  const { error, reload } = sharedReading('problems');
+  if (error)
     return {
       ...{ level: 'attention', title: 'The problems could not be read', ...before },
-      text: failures.value.problems,
+      ...{ text: error.text, ...(!isForbidden(error) && { reload }) },
     };
   if (!isLoaded.value || all === undefined)
     return { level: 'idle', title: 'Reading the queues', text: 'The numbers arrive in a moment.' };
@@ -60,6 +80,8 @@ function findingOf(): Finding {
 
 function healthy(): Finding {
   const count = queues.value.length;
+  if (count === 0 && isPartial.value)
+    return { level: 'idle', title: 'The state is unknown', text: 'You have no right to read any of the queues.' };
   if (count === 0) return { level: 'ok', title: 'No queues yet', text: 'The first job creates its queue.' };
   const title = count === 1 ? 'The queue is healthy' : `All ${count} queues are healthy`;
   return { level: 'ok', title, text: 'No job waits too long, no worker is silent, no more attempts fail than usual.' };

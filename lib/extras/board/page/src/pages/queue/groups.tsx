@@ -4,7 +4,6 @@ import { href } from '../../live/route.js';
 import { ActionButton, type Action } from '../../parts/action.js';
 import { Gauge } from '../../parts/gauge.js';
 import { limitChange, RATE_FIELD } from '../../parts/limit-fields.js';
-import { Card } from '../../parts/layout.js';
 import type { IconName } from '../../parts/icons.js';
 import { State } from '../../parts/state.js';
 import { actionsColumn, Table, type Column } from '../../parts/table.js';
@@ -50,7 +49,7 @@ export function Groups({ queue, groups, next, verbs }: Props) {
     )),
   ];
   return (
-    <Card isFlush title="Groups">
+    <>
       <Table class="slim" caption="Groups" rows={groups} keyOf={({ group }) => group} columns={columns} />
       {next && (
         <footer class="pager">
@@ -60,7 +59,7 @@ export function Groups({ queue, groups, next, verbs }: Props) {
           </a>
         </footer>
       )}
-    </Card>
+    </>
   );
 }
 

@@ -41,7 +41,7 @@ export function Pipeline({ record }: { record: Queue }) {
 
 function placesOf(record: Queue): Place[] {
   const { queue, scheduled, blocked, waiting, staged, prefetched, active, dead } = record;
-  const line = lines.value.get(queue);
+  const line = lines.value?.get(queue);
   const [completed, failed] = [sum(line?.completed ?? []), sum(line?.failed ?? [])];
   const jobs = (state: string) => href('jobs', { queue, state });
   const isFull = record.maxRunning !== null && active >= record.maxRunning && waiting.value > 0;
@@ -77,14 +77,16 @@ function placesOf(record: Queue): Place[] {
     {
       ...{ state: 'dead', name: 'Dead', value: countOf(dead), to: href('errors', { queue }) },
       ...{ tone: dead.value > 0 ? 'bad' : '' },
-      note: line ? `${percent(failed / Math.max(1, failed + completed))} of the hour failed` : '',
+      note: line
+        ? `${percent(failed / Math.max(1, failed + completed))} of the hour failed`
+        : 'share of failed attempts: not known',
     },
   ];
 }
 
 function waitingNote({ queue, waiting, oldestWaitingMs, paused }: Queue): string {
   if (oldestWaitingMs === null) return 'none';
-  const rate = perMinute(lines.value.get(queue));
+  const rate = perMinute(lines.value?.get(queue));
   const oldest = `oldest ${duration(oldestWaitingMs)}`;
-  return paused || rate === 0 ? oldest : `${oldest}, ${duration((waiting.value / rate) * 60_000)} to empty`;
+  return paused || !rate ? oldest : `${oldest}, ${duration((waiting.value / rate) * 60_000)} to empty`;
 }
