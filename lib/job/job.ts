@@ -68,6 +68,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   group: string | null;
   /** The id of the flow of the job; null without one. */
   flow: number | null;
+  /** The name of the schedule that enqueued the job at a tick or by `runNow`; null without one. */
+  schedule: string | null;
   /** Runs started so far that count as attempts. */
   attempt: number;
   /** The limit of attempts; null until the first claim if `enqueue` did not set it. */

@@ -214,9 +214,23 @@ describeEngines('the command line', (setup) => {
     expect(listed.jobs[0]).not.toHaveProperty('payload');
     expect(shown.out).toContain('no \ufffd[31mroute');
     expect(shown.out).not.toContain('4242');
+    expect(shown.out).not.toMatch(/^(schedule|traceId):/m);
     expect(withPayload.payload).toEqual({ card: '4242' });
     expect(workers.map(({ queues }) => queues)).toMatchObject([[{ queue: 'fails', slots: 10, running: 0 }]]);
     expect((await call('schedules')).out).toBe('No schedules.\n');
+  });
+
+  it('shows the schedule and the trace id of a job', async () => {
+    const { engine, call, json } = await open();
+    const headers = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+    await engine.schedules.upsert('nightly', { queue: 'report', every: '1d', options: { headers } });
+    const id = await engine.schedules.runNow('nightly');
+
+    const { out } = await call('show', String(id));
+
+    expect(out).toMatch(/^schedule: +nightly$/m);
+    expect(out).toMatch(/^traceId: +0af7651916cd43dd8448eb211c80319c$/m);
+    expect(await json('show', String(id))).toMatchObject({ schedule: 'nightly' });
   });
 
   it('shows the problems with commands that help, and fails if a queue is broken', async () => {

@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../job/job.js';
+import { traceIdOf } from '../../job/trace-id.js';
 import type { AssignedJobRecord } from '../../store/features/people/consumer-store.js';
 import type { RedactContext, Redactor, ShownValue } from '../dashboard/redactor.js';
 import { contextOf, shownError, shownStack } from '../dashboard/shown-error.js';
@@ -33,6 +34,8 @@ export function jobDetails(job: JobRecord, redactor: Redactor, isHidden: boolean
     isHidden,
     payload: isHidden ? null : redactor.show(payload, contextOf(job, 'payload')),
     headers: show('headers', headers),
+    // It comes from a header, which only viewers of payloads may read.
+    traceId: isHidden ? null : traceIdOf(headers),
     result: show('result', result),
     progress: show('progress', progress),
     error: error && {

@@ -56,6 +56,7 @@ export function toJobRecord(row: RecordRow): JobRecord {
     key: overrides?.key || null,
     group: row.group_key || overrides?.group || null,
     flow: overrides?.flow ?? null,
+    schedule: overrides?.schedule?.name ?? null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,

@@ -1,5 +1,6 @@
 import { age } from '../../../common/units.js';
 import type { JobRecord } from '../../../job/job.js';
+import { traceIdOf } from '../../../job/trace-id.js';
 import { jsonOf } from '../../../job/expectation.js';
 import type { StepRecord } from '../../../store/features/steps/step-store.js';
 import { jobId, type Command } from '../command.js';
@@ -16,7 +17,7 @@ export const show: Command = {
     const { payload, headers, result, ...rest } = job;
     const isFull = options.flag('payload');
     const { steps } = await engine.admin.steps(job.id);
-    const shown = { ...rest, ...(isFull && { payload, headers, result }) };
+    const shown = { ...rest, traceId: traceIdOf(headers), ...(isFull && { payload, headers, result }) };
     // The value of a step may be as confidential as the payload.
     const shownSteps = steps.map(({ value, ...step }) => ({ ...step, ...(isFull && { value }) }));
     output.result({ ...shown, steps: shownSteps }, () => [describe(shown), ...shownSteps.map(describeStep)].join('\n'));

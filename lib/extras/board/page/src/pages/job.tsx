@@ -7,6 +7,7 @@ import { href } from '../live/route.js';
 import { useRead, type Reading } from '../live/use-read.js';
 import { ActionButton, startAction } from '../parts/action.js';
 import { Icon } from '../parts/icons.js';
+import { Copy } from '../parts/copy.js';
 import { JsonValue } from '../parts/json-tree.js';
 import { Card, Facts, Failure, Loaded, PageHead } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
@@ -172,7 +173,8 @@ function Value({ title, shown }: { title: string; shown: Shown | null }) {
 }
 
 function JobFacts({ job }: { job: Job }) {
-  const { queue, name, priority, key, group, flow, attempt, maxAttempts, worker, owner, state } = job;
+  const { queue, name, priority, key, group, flow, schedule, traceId, attempt, maxAttempts, worker, owner, state } =
+    job;
   const moment = (at: string | null) => at !== null && <When at={at} withClock withSeconds />;
   return (
     <Card title="Facts">
@@ -190,8 +192,20 @@ function JobFacts({ job }: { job: Job }) {
               </a>
             ),
           ],
-          ['Group', group],
+          ['Group', group !== null && <a href={href('jobs', { queue, group })}>{group}</a>],
           ['Flow', flow !== null && <a href={href('flow', { id: flow })}>{flow}</a>],
+          ['Schedule', schedule !== null && <a href={href('schedules', { name: schedule })}>{schedule}</a>],
+          [
+            'Trace',
+            traceId !== null && (
+              <>
+                <span class="mono" title={traceId}>
+                  {short(traceId)}
+                </span>
+                <Copy text={traceId} label="Copy the trace id" />
+              </>
+            ),
+          ],
           ['Owner', owner !== null && <a href={href('people', { owner })}>{owner}</a>],
           [
             'Worker',

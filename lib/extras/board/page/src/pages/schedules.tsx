@@ -2,6 +2,7 @@ import { read } from '../api.js';
 import type { Schedule, Shown } from '../answers.js';
 import { duration } from '../format.js';
 import { rightsFor } from '../live/rights.js';
+import { href } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { ask } from '../parts/dialog.js';
@@ -14,6 +15,7 @@ import { actionsColumn, Table, type Column } from '../parts/table.js';
 import { announceError } from '../parts/toasts.js';
 import { toggleAction } from '../parts/toggle.js';
 import { When } from '../parts/when.js';
+import type { PageProps } from '../shell/pages.js';
 import { DayStrip, HourMarks } from './schedules/day-strip.js';
 import { CronWords, TickTimes } from './schedules/next-ticks.js';
 import { createAction, editAction, removeAction } from './schedules/schedule-form.js';
@@ -44,7 +46,7 @@ interface Answer {
 }
 
 /** The schedules with their ticks of the next 24 hours, in the time zone of the viewer. */
-export function SchedulesPage() {
+export function SchedulesPage({ params: { name } }: PageProps) {
   const list = useRead('schedules', () => read<Answer>('schedules'), EVERY_MS);
   const creatableIn = list.data?.creatableIn ?? [];
   return (
@@ -62,7 +64,9 @@ export function SchedulesPage() {
       <Card isFlush>
         <Loaded of={list} rows={8}>
           {({ schedules }) =>
-            schedules.length === 0 ? (
+            name ? (
+              <Chosen name={name} all={schedules} />
+            ) : schedules.length === 0 ? (
               <Empty icon="schedules" title="No schedules">
                 A handler declares one with @Schedule, and QueueSchedules stores one.
               </Empty>
@@ -72,6 +76,27 @@ export function SchedulesPage() {
           }
         </Loaded>
       </Card>
+    </>
+  );
+}
+
+/** One schedule, to which a job links. */
+function Chosen({ name, all }: { name: string; all: readonly Schedule[] }) {
+  const chosen = all.filter((one) => one.name === name);
+  return (
+    <>
+      {chosen.length > 0 ? (
+        <Schedules all={chosen} />
+      ) : (
+        <Empty icon="schedules" title={`There is no schedule "${name}"`}>
+          It was removed, or you have no right to read it.
+        </Empty>
+      )}
+      <footer class="pager">
+        <a class="button" href={href('schedules')}>
+          All schedules
+        </a>
+      </footer>
     </>
   );
 }
