@@ -45,4 +45,116 @@ describe('the page of a job', () => {
     expect((await read(`job?id=${id}`)).body).toMatchObject({ traceId: TRACE_ID });
     expect((await readClosed(`job?id=${hidden}`)).body).toMatchObject({ isHidden: true, traceId: null });
   });
+
+  it('shows the newest log lines first, pages to older ones, and keeps lines of runs that left no error', async () => {
+    const { board, producer, runner } = await start();
+    await runner.handle('order', {}, async (job) => {
+      for (let n = 1; n <= 250; n++) job.log(`line ${n} of the first run`);
+      await job.waitFor('approval', { key: 'order:1', timeout: '7d' });
+      job.log('the last line');
+    });
+    const { id } = await producer.enqueue('order', 1);
+    await runner.whenIdle();
+    const window = await board(`job?id=${id}`);
+    const { page } = window;
+    const others = page.getByRole('table', { name: 'Log of other runs' });
+    await others.getByText('line 250 of', { exact: false }).waitFor();
+
+    const before = await page.locator('main').innerText();
+    await window.button('Show older lines').click();
+    await others.getByText('line 1 of', { exact: false }).waitFor();
+    const rows = await others.getByRole('row').allInnerTexts();
+    await producer.signal('approval', 'order:1');
+    const last = page.getByRole('table', { name: 'Log of attempt 1' });
+    await last.getByText('the last line').waitFor();
+
+    expect(before).toContain('The newest 200 log lines of 250');
+    expect(before).not.toContain('line 50 of');
+    expect(rows).toHaveLength(250);
+    expect(rows[0]).toContain('line 1 of');
+  });
+
+  it('shows all steps of a job page by page', async () => {
+    const { board, producer, runner } = await start();
+    await runner.handle('order', {}, async (job) => {
+      for (let n = 100; n < 350; n++) await job.step(`step${n}`, () => Promise.resolve(n));
+    });
+    const { id } = await producer.enqueue('order', 1);
+    await runner.whenIdle();
+    const window = await board(`job?id=${id}`);
+    const { page } = window;
+
+    await page.getByText('The first 100 steps').waitFor();
+    await window.button('Show more steps').click();
+    await page.getByText('The first 200 steps').waitFor();
+    await window.button('Show more steps').click();
+    await page.getByText('step349').waitFor();
+
+    expect(await page.locator('.steps > li').count()).toBe(250);
+    expect(await window.button('Show more steps').count()).toBe(0);
+  });
+
+  it('has the sleeps and the waits for signals in the life of a job', async () => {
+    const { board, producer, runner } = await start();
+    await runner.handle('order', {}, async (job) => {
+      await job.sleep('nap', '1s');
+      await job.waitFor('approval', { key: 'order:1', timeout: '7d' });
+    });
+    await runner.handle('night', {}, (job) => job.sleep('night', '8h'));
+    const { id } = await producer.enqueue('order', 1);
+    const { id: asleep } = await producer.enqueue('night', 1);
+    const window = await board(`job?id=${id}`);
+    const { page } = window;
+    const life = page.getByRole('list', { name: 'Life of the job' });
+    const parts = () => life.getByRole('listitem').allInnerTexts();
+
+    await life.getByText('Signal approval').waitFor();
+    const waiting = await parts();
+    await producer.signal('approval', 'order:1');
+    await page.locator('.pill').getByText('completed').waitFor();
+    await life.getByText('Attempt 1').waitFor();
+    const completed = await parts();
+    await window.go(`job?id=${asleep}`);
+    await life.getByText('Sleep night').waitFor();
+
+    expect(waiting[0]).toMatch(/Sleep nap\s+until \d\d:\d\d:\d\d/);
+    expect(waiting.filter((part) => /Signal approval\s+until \d/.test(part))).toHaveLength(1);
+    expect(completed.map((part) => /(Sleep|Signal|Attempt) \w+/.exec(part)?.[0]).filter(Boolean)).toEqual([
+      'Sleep nap',
+      'Signal approval',
+      'Attempt 1',
+    ]);
+  });
+
+  it.each([
+    ['steps', 'The steps'],
+    ['logs', 'The log'],
+    ['explain', 'Why is it not running?'],
+  ])('shows a failed read of %s in its place, and reads again on demand', async (name, place) => {
+    const { board, producer, runner } = await start();
+    await runner.handle('order', {}, async (job) => {
+      job.log('before the wait');
+      await job.waitFor('approval', { key: 'order:1', timeout: '7d' });
+    });
+    const { id } = await producer.enqueue('order', 1);
+    await runner.whenIdle();
+    const window = await board('overview');
+    const { page } = window;
+    // No update reads again before the button does.
+    await window.button('Pause the updates').click();
+    await window.connection('paused').waitFor();
+    await page.route(`**/api/${name}?*`, (route) =>
+      route.fulfill({ status: 503, contentType: 'application/json', body: '{"message":"The database is away."}' }),
+    );
+
+    await window.go(`job?id=${id}`);
+    const card = page.locator('section', { hasText: place }).filter({ has: page.getByRole('alert') });
+    await card.getByText('The database is away.').waitFor();
+    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    await page.unroute(`**/api/${name}?*`);
+    await card.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+
+    expect(window.problems.splice(0).every((problem) => problem.includes('503'))).toBe(true);
+  });
 });

@@ -1,27 +1,27 @@
 import { useEffect } from 'preact/hooks';
 import { read } from '../api.js';
-import type { Job, Logs, Shown } from '../answers.js';
+import type { Job, Shown } from '../answers.js';
 import { short } from '../format.js';
-import { may, rightsFor } from '../live/rights.js';
+import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead, type Reading } from '../live/use-read.js';
+import { useRead } from '../live/use-read.js';
 import { ActionButton, startAction } from '../parts/action.js';
 import { Icon } from '../parts/icons.js';
 import { Copy } from '../parts/copy.js';
 import { JsonValue } from '../parts/json-tree.js';
-import { Card, Facts, Failure, Loaded, PageHead } from '../parts/layout.js';
-import { Pager, QueueLink } from '../parts/links.js';
+import { Card, Facts, Loaded, PageHead } from '../parts/layout.js';
+import { QueueLink } from '../parts/links.js';
 import { Menu } from '../parts/menu.js';
 import { isElsewhere } from '../parts/rows.js';
 import { iconOf, Pill, toneOf } from '../parts/state.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
-import { Attempts } from './job/attempts.js';
 import { ErrorBox } from './job/error-box.js';
 import { actionsOf, retry } from './job/job-actions.js';
 import { Life } from './job/life.js';
 import { Reasons } from './job/reasons.js';
-import { Steps } from './job/steps.js';
+import { Runs } from './job/runs.js';
+import { Steps, stepsOf, useSteps } from './job/steps.js';
 
 const FINISHED = ['completed', 'dead', 'cancelled'];
 
@@ -32,7 +32,7 @@ export function JobPage({ params }: PageProps) {
     <>
       <Head id={id} job={job.data} />
       <Loaded of={job} rows={12}>
-        {(known) => <Trace job={known} params={params} />}
+        {(known) => <Trace key={known.id} job={known} />}
       </Loaded>
     </>
   );
@@ -96,19 +96,19 @@ function Buttons({ job }: { job: Job }) {
   );
 }
 
-function Trace({ job, params }: { job: Job } & PageProps) {
-  const logs = useLogs(job, params['after']);
+function Trace({ job }: { job: Job }) {
+  const steps = useSteps(job);
   return (
     <>
       <ErrorBox job={job} />
       <Card title="Life" class="life">
-        <Life job={job} />
+        <Life job={job} steps={stepsOf(steps.data)} isPartial={!!steps.data?.next} />
       </Card>
       <div class="split">
         <div class="col">
           {!FINISHED.includes(job.state) && <Reasons job={job} />}
-          <AttemptsCard job={job} logs={logs} params={params} />
-          <Steps job={job} />
+          <Runs job={job} />
+          <Steps job={job} of={steps} />
           {job.isHidden ? (
             <Card title="Payload">
               <p class="soft">
@@ -130,36 +130,6 @@ function Trace({ job, params }: { job: Job } & PageProps) {
         </div>
       </div>
     </>
-  );
-}
-
-function useLogs(job: Job, after: string | undefined): Pick<Reading<Logs>, 'data' | 'error' | 'reload'> {
-  const isAllowed = !job.isHidden && may('read-payload', job.queue);
-  const key = `${job.id} ${after ?? ''} ${isAllowed}`;
-  const none: Logs = { lines: [], next: null };
-  const reading = useRead(key, () => (isAllowed ? read<Logs>('logs', { id: job.id, after }) : Promise.resolve(none)));
-  return isAllowed ? reading : { ...reading, data: undefined };
-}
-
-function AttemptsCard({
-  job,
-  logs: { data, error, reload },
-  params,
-}: { job: Job; logs: ReturnType<typeof useLogs> } & PageProps) {
-  const failed = job.errors.length;
-  if (failed === 0 && job.startedAt === null) return null;
-  return (
-    <Card isFlush title="Attempts" aside={<span class="soft">{failed} failed, newest first</span>}>
-      <Attempts job={job} lines={data?.lines} />
-      {error && (
-        <Failure error={{ ...error, text: `The log lines could not be read: ${error.text}` }} reload={reload} />
-      )}
-      {data && (
-        <Pager page="job" params={params} next={data.next}>
-          {data.next && 'The first log lines'}
-        </Pager>
-      )}
-    </Card>
   );
 }
 

@@ -16,17 +16,21 @@ interface Props {
   readonly job: Job;
   /** Undefined without the right to read them. */
   readonly lines: readonly LogLine[] | undefined;
+  /** There are older lines than these. */
+  readonly hasOlder: boolean;
 }
 
-/** Each attempt with its error, its stack and its own log lines, newest first. */
-export function Attempts({ job, lines }: Props) {
+/** Each attempt with its error, its stack and its own log lines, newest first, and the lines of no shown attempt. */
+export function Attempts({ job, lines, hasOlder }: Props) {
   const runs = runsOf(job, now.value).reverse();
+  const byRun = lines && linesByRun(lines, runs);
+  const others = byRun?.get(null) ?? [];
   const [open, setOpen] = useState<ReadonlyMap<number, boolean>>(new Map());
   return (
     <ol class="attempts">
       {runs.map((run, index) => {
         const isOpen = open.get(run.attempt) ?? index === 0;
-        const own = lines?.filter(({ at }) => isWithin(Date.parse(at), runs[index + 1], run, index === 0));
+        const own = byRun?.get(run);
         return (
           <li
             key={`${run.attempt} ${run.result} ${run.result === 'failed' ? run.toMs : ''}`}
@@ -40,20 +44,53 @@ export function Attempts({ job, lines }: Props) {
               <div class="attempt-body">
                 {run.worker && <RunBy worker={run.worker} />}
                 {index === 0 && job.error?.stack && <Stack text={job.error.stack} />}
-                {own && <LogLines lines={own} run={run} />}
+                {own?.length === 0 && <p class="soft">No log lines{hasOlder && ' among the newest ones'}.</p>}
+                {own && own.length > 0 && (
+                  <LogLines lines={own} label={`Log of attempt ${run.attempt}`} fromMs={startOf(run, own)} />
+                )}
               </div>
             )}
           </li>
         );
       })}
+      {others.length > 0 && (
+        <li class="open">
+          <div class="attempt-body">
+            <p class="soft">Of other runs, which ended without an error:</p>
+            <LogLines lines={others} label="Log of other runs" fromMs={Date.parse(others[0]!.at)} />
+          </div>
+        </li>
+      )}
     </ol>
   );
 }
 
-/** Attempts of a job follow one another, so a line belongs to the first attempt that ended after it. */
-function isWithin(atMs: number, before: Run | undefined, run: Run, isNewest: boolean): boolean {
-  return (before === undefined || atMs > before.toMs) && (isNewest || atMs <= run.toMs);
+/**
+ * The lines of each run; null: of none. Runs that slept, were snoozed or released leave no trace but their lines, and of
+ * failed attempts the job keeps the last 25.
+ */
+function linesByRun(lines: readonly LogLine[], runs: readonly Run[]): Map<Run | null, LogLine[]> {
+  const byRun = new Map<Run | null, LogLine[]>([null, ...runs].map((run) => [run, []]));
+  for (const line of lines) {
+    const atMs = Date.parse(line.at);
+    const index = runs.findIndex((run, at) => isWithin(atMs, run, runs[at + 1]));
+    byRun.get(runs[index] ?? null)!.push(line);
+  }
+  return byRun;
 }
+
+// The age of a line is rounded.
+const TOLERANCE_MS = 10;
+
+function isWithin(atMs: number, run: Run, before: Run | undefined): boolean {
+  // Only the end of a run of an earlier release is known: lines since the run before are its own.
+  const fromMs = run.fromMs === run.toMs ? -Infinity : run.fromMs - TOLERANCE_MS;
+  const toMs = run.result === 'failed' ? run.toMs + TOLERANCE_MS : Infinity;
+  return atMs >= fromMs && atMs <= toMs && (before === undefined || atMs > before.toMs);
+}
+
+const startOf = ({ fromMs, toMs }: Run, lines: readonly LogLine[]) =>
+  toMs > fromMs ? fromMs : Date.parse(lines[0]!.at);
 
 interface HeadProps {
   readonly job: Job;
@@ -101,16 +138,14 @@ function RunBy({ worker }: { worker: string }) {
   );
 }
 
-function LogLines({ lines, run }: { lines: readonly LogLine[]; run: Run }) {
-  if (lines.length === 0) return <p class="soft">No log lines.</p>;
-  const startMs = run.toMs > run.fromMs ? run.fromMs : Date.parse(lines[0]!.at);
+function LogLines({ lines, label, fromMs }: { lines: readonly LogLine[]; label: string; fromMs: number }) {
   return (
-    <table class="log" aria-label={`Log of attempt ${run.attempt}`}>
+    <table class="log" aria-label={label}>
       <tbody>
         {lines.map(({ number, at, line }) => (
           <tr key={number}>
             <td class="soft">{clock(at, true)}</td>
-            <td class="soft n">+{duration(Math.max(0, Date.parse(at) - startMs))}</td>
+            <td class="soft n">+{duration(Math.max(0, Date.parse(at) - fromMs))}</td>
             <td>{line}</td>
           </tr>
         ))}

@@ -5,14 +5,22 @@ import { Icon } from '../../parts/icons.js';
 import { iconOf } from '../../parts/state.js';
 import { When } from '../../parts/when.js';
 import { segmentsOf, type Segment } from './segments.js';
+import type { Step } from './steps.js';
 
 // Runs of milliseconds and waits of hours must both be visible, so widths grow with the logarithm of the time.
 const weightOf = ({ fromMs, toMs }: Segment) => Math.log10(1 + Math.max(toMs - fromMs, 1) / 20) + 0.35;
 const lengthOf = ({ fromMs, toMs }: Segment) => toMs - fromMs;
 
-/** The life of a job on one strip: how long it waited, each attempt, and its end. */
-export function Life({ job }: { job: Job }) {
-  const parts = segmentsOf(job, now.value);
+interface Props {
+  readonly job: Job;
+  readonly steps: readonly Step[];
+  /** The job has further steps. */
+  readonly isPartial: boolean;
+}
+
+/** The life of a job on one strip: how long it waited, each attempt, each sleep and wait for a signal, and its end. */
+export function Life({ job, steps, isPartial }: Props) {
+  const parts = segmentsOf(job, steps, now.value);
   const total = sum(parts.map(weightOf));
   const all = parts.length === 0 ? 0 : parts.at(-1)!.toMs - parts[0]!.fromMs;
   const ran = sum(parts.filter(({ kind }) => kind === 'run').map(lengthOf));
@@ -39,6 +47,7 @@ export function Life({ job }: { job: Job }) {
         <span>
           {duration(all)} in all, {duration(ran)} of it running
         </span>
+        {isPartial && <span>Sleeps and waits of the shown steps</span>}
         {job.finishedAt !== null && (
           <span>
             Ended <When at={job.finishedAt} withClock withSeconds />
@@ -59,19 +68,29 @@ function Part({ part, before, total }: { part: Segment; before: number; total: n
   };
   const length = toMs - fromMs;
   return (
-    <li class={`part ${kind} ${result ?? ''}`} style={style} title={`${clock(fromMs, true)} to ${clock(toMs, true)}`}>
+    <li class={`part ${kind} ${result ?? ''}`} style={style} title={titleOf(part)}>
       <span class="part-name">{nameOf(part)}</span>
       <span class="part-bar">
         {result === 'failed' && <Icon name="close" size={11} />}
         {result === 'completed' && <Icon name="completed" size={12} />}
       </span>
-      <span class="part-time">{length === 0 ? resultOf(result) : duration(length)}</span>
+      <span class="part-time">
+        {kind === 'pause' ? `until ${clock(toMs, true)}` : length === 0 ? resultOf(result) : duration(length)}
+      </span>
       <span class="part-clock">{kind === 'run' ? clock(toMs, true) : ''}</span>
     </li>
   );
 }
 
-function nameOf({ kind, attempt, toMs }: Segment): string {
+// The database has the end of a pause only.
+function titleOf({ kind, fromMs, toMs }: Segment): string {
+  return kind === 'pause'
+    ? `until ${clock(toMs, true)}, begun after ${clock(fromMs, true)}`
+    : `${clock(fromMs, true)} to ${clock(toMs, true)}`;
+}
+
+function nameOf({ kind, attempt, toMs, step }: Segment): string {
+  if (step) return `${step.signalKey === null && step.state !== 'waiting' ? 'Sleep' : 'Signal'} ${step.name}`;
   if (kind === 'run') return `Attempt ${attempt}`;
   return toMs > now.value ? 'Waits' : 'Waited';
 }

@@ -1,15 +1,18 @@
 import type { Job } from '../../answers.js';
+import type { Step } from './steps.js';
 
 /** A part of the life of a job. */
 export interface Segment {
-  /** `wait` before the first run, `rest` between two. */
-  readonly kind: 'wait' | 'run' | 'rest';
+  /** `wait` before the first run, `rest` between two. `pause`: a sleep or a wait for a signal, of which the end is known. */
+  readonly kind: 'wait' | 'run' | 'rest' | 'pause';
   readonly fromMs: number;
   readonly toMs: number;
   readonly attempt?: number;
   readonly result?: 'completed' | 'failed' | 'active';
   /** The worker of a failed run. */
   readonly worker?: string | null;
+  /** The step of a pause. */
+  readonly step?: Step;
 }
 
 type Run = Segment & { readonly kind: 'run'; readonly attempt: number };
@@ -36,10 +39,17 @@ export function runsOf(job: Job, nowMs: number): Run[] {
 }
 
 /** The life of the job without gaps. */
-export function segmentsOf(job: Job, nowMs: number): Segment[] {
+export function segmentsOf(job: Job, steps: readonly Step[], nowMs: number): Segment[] {
   const parts: Segment[] = [];
+  const lastMs = job.finishedAt === null ? Infinity : Date.parse(job.finishedAt) - 1_000;
+  const pauses = pausesOf(job, steps);
   let endMs = Date.parse(job.createdAt);
   const waitUntil = (toMs: number) => {
+    for (const { step, atMs } of pauses) {
+      if (atMs <= endMs || atMs > toMs) continue;
+      parts.push({ kind: 'pause', fromMs: endMs, toMs: atMs, step });
+      endMs = atMs;
+    }
     if (toMs > endMs) parts.push({ kind: parts.length === 0 ? 'wait' : 'rest', fromMs: endMs, toMs });
   };
   for (const run of runsOf(job, nowMs)) {
@@ -49,6 +59,21 @@ export function segmentsOf(job: Job, nowMs: number): Segment[] {
   }
   if (['waiting', 'scheduled', 'blocked'].includes(job.state))
     waitUntil(Math.max(nowMs, job.runAt === null ? 0 : Date.parse(job.runAt)));
-  else if (job.finishedAt !== null) waitUntil(Date.parse(job.finishedAt) - 1_000);
+  else if (job.finishedAt !== null) waitUntil(lastMs);
   return parts;
+}
+
+/** The sleeps and the waits for signals by their ends. */
+function pausesOf(job: Job, steps: readonly Step[]): { step: Step; atMs: number }[] {
+  const finishedMs = job.finishedAt === null ? Infinity : Date.parse(job.finishedAt);
+  const pauses = steps.filter(({ until }) => until !== null);
+  // The end of a wait that a signal has ended is stored only as the time at which the job became due again.
+  const signalled = pauses.filter((step) => step.state === 'done' && step.signalKey !== null);
+  const dueMs = job.dueAt !== null && signalled.length === 1 ? Date.parse(job.dueAt) : undefined;
+  return pauses
+    .flatMap((step) => {
+      const atMs = step === signalled[0] ? dueMs : signalled.includes(step) ? undefined : Date.parse(step.until!);
+      return atMs === undefined ? [] : [{ step, atMs: atMs > finishedMs ? finishedMs - 1_000 : atMs }];
+    })
+    .sort((a, b) => a.atMs - b.atMs);
 }
