@@ -83,7 +83,17 @@ export {
   type ClaimedBy,
 } from './job/errors.js';
 export type { FanOutOptions } from './job/flows/flow-options.js';
-export type { FlowChild, FlowFilter, FlowNode, FlowRecord, FlowState, FlowSummary } from './job/flows/flow-record.js';
+export type {
+  FlowChild,
+  FlowFilter,
+  FlowNode,
+  FlowRecord,
+  FlowState,
+  FlowSummary,
+  JobRelatives,
+  RelatedJob,
+  RelatedJobs,
+} from './job/flows/flow-record.js';
 export type { OnFailure } from './job/flows/flow.js';
 export type { AttemptError } from './job/stored-error.js';
 export type { FailedJob } from './job/failed-job.js';
@@ -98,6 +108,7 @@ export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
 export type { EnabledTimes } from './job/settings/enabled.js';
 export type { SignalRecord, StepRecord, WaitFilter, WaitRecord } from './store/features/steps/step-store.js';
 export type { StepPage } from './admin/list-steps.js';
+export type { RelativesOptions } from './admin/list-relatives.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobExplanation, JobReason } from './job/explain/job-reason.js';
 export type { ProblemAction, ProblemRule, QueueProblem } from './job/problems/queue-problem.js';

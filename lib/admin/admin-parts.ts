@@ -30,7 +30,7 @@ export interface AdminParts {
   readonly stats: StatsStore;
   readonly metrics: Pick<MetricsStore, 'read' | 'readErrors'>;
   readonly groups: GroupStore;
-  readonly flows: Pick<FlowStore, 'read' | 'list'>;
+  readonly flows: Pick<FlowStore, 'read' | 'list' | 'relatives'>;
   readonly steps: Pick<StepStore, 'list' | 'signals' | 'waits' | 'signal' | 'wakeWaiting'>;
   readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */

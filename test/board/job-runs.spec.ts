@@ -126,6 +126,29 @@ describe('the page of a job', () => {
     ]);
   });
 
+  it('lists the parents and children of a job, counts the others, and names none that may not be read', async () => {
+    const { board, read, producer } = await start({ board: { can: (_request, _verb, queue) => queue !== 'closed' } });
+    const flow = await producer.flow((f) => {
+      const parts = f.addMany('part', Array(25).fill(0));
+      f.add('closed', 1, { after: f.add('join', 1, { after: parts }) });
+    });
+    const join = flow.jobs.find(({ queue }) => queue === 'join')!;
+    const part = flow.jobs.find(({ queue }) => queue === 'part')!;
+    const { page } = await board(`job?id=${join.id}`);
+    const children = page.getByRole('list', { name: 'It waits for children' });
+
+    const more = children.getByRole('link', { name: 'and 5 more' });
+    const target = await more.getAttribute('href');
+    const links = await children.getByRole('link').count();
+    await children.getByRole('link', { name: `#${part.id}`, exact: true }).click();
+    await page.getByRole('list', { name: 'Parents wait for it' }).getByText('join').waitFor();
+    const { body } = await read(`relatives?id=${join.id}`);
+
+    expect(target).toBe(`#/flow?id=${flow.id}`);
+    expect(links).toBe(21);
+    expect(body.parents).toEqual({ jobs: [], count: 1, atLeast: false });
+  });
+
   it.each([
     ['steps', 'The steps'],
     ['logs', 'The log'],

@@ -233,6 +233,27 @@ describeEngines('the command line', (setup) => {
     expect(await json('show', String(id))).toMatchObject({ schedule: 'nightly' });
   });
 
+  it('shows the parents and children of a job, and all its steps', async () => {
+    const { engine, call, json } = await open({
+      stepping: async (job) => {
+        for (let n = 0; n < 120; n++) await job.step(`s${n}`, () => n);
+      },
+    });
+    const flow = await engine.producer.flow((f) => f.add('last', 0, { after: f.addMany('first', Array(22).fill(0)) }));
+    const [child] = flow.jobs;
+    const last = flow.jobs.find(({ queue }) => queue === 'last')!;
+    const { id } = await engine.producer.enqueue('stepping', 0);
+    await engine.events.until('completed');
+
+    const shown = await call('show', String(last.id));
+
+    expect(shown.out).toMatch(new RegExp(`^child: +${child!.id} first default, waiting$`, 'm'));
+    expect(shown.out).toMatch(new RegExp(`^ +and 2 more: nestjs-sql-queue flow ${flow.id}$`, 'm'));
+    expect((await call('show', String(child!.id))).out).toMatch(new RegExp(`^parent: +${last.id} last`, 'm'));
+    expect(await json('show', String(last.id))).toMatchObject({ children: { count: 22 }, parents: { count: 0 } });
+    expect((await json<{ steps: object[] }>('show', String(id))).steps).toHaveLength(120);
+  });
+
   it('shows the problems with commands that help, and fails if a queue is broken', async () => {
     const { engine, call } = await open();
 

@@ -107,6 +107,55 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the list of flows', (setup) =>
   });
 });
 
+describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the relatives of a job', (setup) => {
+  it('are the jobs that wait for it and those that it waits for, with their states', async () => {
+    const world = await setup();
+    const { jobIds } = await create(world, 4, [
+      { job: 1, needs: 0, onFailure: 'run' },
+      { job: 2, needs: 1, onFailure: 'run' },
+      { job: 3, needs: 1, onFailure: 'run' },
+    ]);
+    const [first, middle, third, last] = jobIds as [number, number, number, number];
+    await finish(world, 'q', 'dead');
+
+    const found = await world.flows.relatives(middle, 10);
+    await world.admin.remove([first, last]);
+
+    const job = { queue: 'q', name: 'default' };
+    expect(found).toEqual({
+      parents: {
+        jobs: [
+          { id: third, ...job, state: 'blocked' },
+          { id: last, ...job, state: 'blocked' },
+        ],
+        ...{ count: 2, atLeast: false },
+      },
+      children: { jobs: [{ id: first, ...job, state: 'dead' }], count: 1, atLeast: false },
+    });
+    expect(await world.flows.relatives(third, 10)).toMatchObject({ parents: { jobs: [], count: 0 } });
+    expect(await world.flows.relatives(middle, 10)).toMatchObject({
+      parents: { jobs: [{ id: third }, { id: last, ...job, state: 'removed' }] },
+      children: { jobs: [{ id: first, state: 'dead' }] },
+    });
+  });
+
+  it('are a bounded part of a large flow with the number of all', async () => {
+    const world = await setup();
+    const size = 1_200;
+    const { jobIds } = await create(
+      world,
+      size + 1,
+      Array.from({ length: size }, (_, needs) => ({ job: size, needs, onFailure: 'wait' })),
+    );
+
+    const { children, parents } = await world.flows.relatives(jobIds[size]!, 3);
+
+    expect(children).toMatchObject({ count: 1_000, atLeast: true });
+    expect(children.jobs.map(({ id }) => id)).toEqual(jobIds.slice(0, 3));
+    expect(parents).toEqual({ jobs: [], count: 0, atLeast: false });
+  });
+});
+
 function chain(world: World, queue: string, onFailure: OnFailure) {
   const jobs = [newJob({ queue, name: 'first' }), newJob({ queue, name: 'second', isBlocked: true })];
   return world.flows.create({ jobs, edges: [{ job: 1, needs: 0, onFailure }] });

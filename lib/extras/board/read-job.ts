@@ -23,6 +23,16 @@ export async function readSteps(call: BoardCall) {
   return { steps: shown, isHidden, next: next ?? null };
 }
 
+/** The neighbours of the job in its flow. Those in queues that the viewer may not read are left out, but counted. */
+export async function readRelatives(call: BoardCall) {
+  const job = await jobFor(call, 'read');
+  const { parents, children } = await call.admin.relatives(job.id);
+  return {
+    parents: { ...parents, jobs: await call.access.filter(parents.jobs) },
+    children: { ...children, jobs: await call.access.filter(children.jobs) },
+  };
+}
+
 export async function readLogs(call: BoardCall) {
   const job = await jobFor(call, 'read');
   await call.access.require('read-payload', job.queue);

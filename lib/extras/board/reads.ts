@@ -9,7 +9,7 @@ import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
 import { explainJob } from './explain-job.js';
 import { readFlows, readWaits } from './read-flows.js';
-import { readJob, readLogs, readSteps } from './read-job.js';
+import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
 import { previewSchedule, readSchedules } from './read-schedules.js';
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
@@ -24,6 +24,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   job: readJob,
   logs: readLogs,
   steps: readSteps,
+  relatives: readRelatives,
   explain: explainJob,
   errors: readErrors,
   'dead-groups': async ({ deadJobs, access }) => deadJobs.read((queue) => access.allows('read', queue)),

@@ -26,6 +26,26 @@ export interface FlowNode {
   needs: { id: number; onFailure: OnFailure; state: FinalState | null }[];
 }
 
+/** A job that waits for another one, or that another one waits for. */
+export type RelatedJob = Pick<FlowNode, 'id' | 'queue' | 'name' | 'state'>;
+
+/** Some of the related jobs, by id, and the number of all of them. */
+export interface RelatedJobs {
+  jobs: RelatedJob[];
+  /** The number of all of these jobs, counted up to 1,000. */
+  count: number;
+  /** Whether there may be more than `count` jobs. */
+  atLeast: boolean;
+}
+
+/** The neighbours of a job in its flow. */
+export interface JobRelatives {
+  /** The jobs that wait for this one, or have waited for it. */
+  parents: RelatedJobs;
+  /** The jobs that this one waits for, or has waited for. */
+  children: RelatedJobs;
+}
+
 /** The jobs of a flow, each after those that it needs. */
 export interface FlowRecord {
   id: number;

@@ -1,4 +1,6 @@
 import { age } from '../../../common/units.js';
+import type { Engine } from '../../../engine/engine.js';
+import type { RelatedJobs } from '../../../job/flows/flow-record.js';
 import type { JobRecord } from '../../../job/job.js';
 import { traceIdOf } from '../../../job/trace-id.js';
 import { jsonOf } from '../../../job/expectation.js';
@@ -16,13 +18,41 @@ export const show: Command = {
     if (!job) throw new CommandFailedError(`There is no job ${id}. It may have been pruned after its retention.`);
     const { payload, headers, result, ...rest } = job;
     const isFull = options.flag('payload');
-    const { steps } = await engine.admin.steps(job.id);
+    const steps = await allSteps(engine, job.id);
+    const relatives = job.flow === null ? null : await engine.admin.relatives(job.id);
     const shown = { ...rest, traceId: traceIdOf(headers), ...(isFull && { payload, headers, result }) };
     // The value of a step may be as confidential as the payload.
     const shownSteps = steps.map(({ value, ...step }) => ({ ...step, ...(isFull && { value }) }));
-    output.result({ ...shown, steps: shownSteps }, () => [describe(shown), ...shownSteps.map(describeStep)].join('\n'));
+    output.result({ ...shown, steps: shownSteps, ...relatives }, () =>
+      [
+        describe(shown),
+        ...(relatives
+          ? [...related('parent', relatives.parents, job.flow!), ...related('child', relatives.children, job.flow!)]
+          : []),
+        ...shownSteps.map(describeStep),
+      ].join('\n'),
+    );
   },
 };
+
+async function allSteps({ admin }: Engine, id: number): Promise<StepRecord[]> {
+  const steps: StepRecord[] = [];
+  let after: string | undefined;
+  do {
+    const page = await admin.steps(id, { limit: 1_000, after });
+    steps.push(...page.steps);
+    after = page.next;
+  } while (after !== undefined);
+  return steps;
+}
+
+function related(word: string, { jobs, count, atLeast }: RelatedJobs, flow: number): string[] {
+  const lines = jobs.map(({ id, queue, name, state }) => `${`${word}:`.padEnd(13)} ${id} ${queue} ${name}, ${state}`);
+  const more = count - jobs.length;
+  return more === 0 && !atLeast
+    ? lines
+    : [...lines, `${''.padEnd(13)} and ${more}${atLeast ? '+' : ''} more: nestjs-sql-queue flow ${flow}`];
+}
 
 function describe(job: Partial<JobRecord>): string {
   const { error, errors = [], ...fields } = job;

@@ -1,4 +1,4 @@
-import type { FlowChild, FlowFilter, FlowRecord, FlowSummary } from '../../../job/flows/flow-record.js';
+import type { FlowChild, FlowFilter, FlowRecord, FlowSummary, JobRelatives } from '../../../job/flows/flow-record.js';
 import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
 import type { PagePosition, PageRequest } from '../../../job/page-options.js';
@@ -67,6 +67,9 @@ export interface FlowStore {
    * @param fanOuts leaves out the children of later fan-outs; default: of none
    */
   children(jobId: number, after: number, limit: number, fanOuts?: number): Promise<readonly FlowChild[]>;
+
+  /** The jobs that wait for the job and those that it waits for, up to `limit` of each, by id. Reads without locks. */
+  relatives(jobId: number, limit: number): Promise<JobRelatives>;
 
   /** Null if the flow does not exist, or was deleted after its jobs. */
   read(flowId: number): Promise<FlowRecord | null>;

@@ -123,6 +123,6 @@ function* inOrder(nodes: ReadonlyMap<number, FlowNode>): Work<FlowNode[]> {
   return sorted;
 }
 
-function toFinalState(outcome: string): FinalState | null {
+export function toFinalState(outcome: string): FinalState | null {
   return isFinalState(outcome as JobState) ? (outcome as FinalState) : null;
 }

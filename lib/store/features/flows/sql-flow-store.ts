@@ -7,6 +7,7 @@ import { createFlow, fanOut } from './create-flow.js';
 import { listFlows } from './list-flows.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
+import { readRelatives } from './read-relatives.js';
 import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
@@ -101,6 +102,8 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
     },
 
     children: (...given) => database.runIdempotent(() => readChildren(...given)),
+
+    relatives: (jobId, limit) => database.runIdempotent(() => readRelatives(jobId, limit)),
 
     read: (flowId) => database.runIdempotent(() => readFlow(flowId)),
 

@@ -20,6 +20,7 @@ import { ErrorBox } from './job/error-box.js';
 import { actionsOf, retry } from './job/job-actions.js';
 import { Life } from './job/life.js';
 import { Reasons } from './job/reasons.js';
+import { Relatives } from './job/relatives.js';
 import { Runs } from './job/runs.js';
 import { Steps, stepsOf, useSteps } from './job/steps.js';
 
@@ -126,6 +127,7 @@ function Trace({ job }: { job: Job }) {
         </div>
         <div class="col rail">
           <JobFacts job={job} />
+          {job.flow !== null && <Relatives id={job.id} flow={job.flow} />}
           <Value title="Headers" shown={job.headers} />
         </div>
       </div>

@@ -1,0 +1,59 @@
+import type { JobRelatives, RelatedJobs } from '../../../job/flows/flow-record.js';
+import { executeAll, query, statement, type Work } from '../../core/statement.js';
+import { JOB_STATES_OF, toFinalState, type JobStateRow } from './read-flow.js';
+import type { TableRow } from '../../tables/table-schemas.js';
+
+const MAX_COUNTED = 1_000;
+
+// An edge has the names of the job that is needed only. Each job of a flow is needed, at least by the end of the flow.
+const PARENTS = `
+  SELECT e.job_id AS id, '' AS outcome,
+         (SELECT n.queue FROM {edges} n {by edges.needs} WHERE n.needs = e.job_id LIMIT 1) AS queue,
+         (SELECT n.name FROM {edges} n {by edges.needs} WHERE n.needs = e.job_id LIMIT 1) AS name
+  FROM {edges} e {by edges.needs}
+  WHERE e.needs = :jobId AND e.job_id > 0
+  ORDER BY e.job_id
+  LIMIT :limit`;
+
+const CHILDREN = `
+  SELECT needs AS id, queue, name, outcome
+  FROM {edges} {by primary}
+  WHERE job_id = :jobId
+  ORDER BY needs
+  LIMIT :limit`;
+
+const COUNT = (condition: string) => `
+  SELECT COUNT(*) AS jobs
+  FROM (SELECT 1 AS one FROM {edges} ${condition} LIMIT ${MAX_COUNTED + 1}) counted`;
+
+const COUNT_PARENTS = COUNT('{by edges.needs} WHERE needs = :jobId AND job_id > 0');
+const COUNT_CHILDREN = COUNT('{by primary} WHERE job_id = :jobId');
+
+type RelatedRow = Pick<TableRow<'edges'>, 'outcome'> &
+  Readonly<{ id: number; queue: string | null; name: string | null }>;
+
+/** The first parents and children of the job, by id. */
+export function* readRelatives(jobId: number, limit: number): Work<JobRelatives> {
+  const answers = yield* executeAll([
+    statement(PARENTS, { jobId, limit }),
+    statement(COUNT_PARENTS, { jobId }),
+    statement(CHILDREN, { jobId, limit }),
+    statement(COUNT_CHILDREN, { jobId }),
+  ]);
+  const [parents, parentCount, children, childCount] = answers.map(({ rows }) => rows);
+  const ids = [...parents!, ...children!].map((row) => Number(row['id']));
+  const states = ids.length === 0 ? [] : yield* query<JobStateRow>(JOB_STATES_OF, { ids });
+  const stateOf = new Map(states.map(({ id, state }) => [Number(id), state]));
+  const related = (rows: unknown, counted: unknown): RelatedJobs => {
+    const all = Number((counted as { jobs: number }[])[0]!.jobs);
+    return {
+      jobs: (rows as RelatedRow[]).map(({ id, queue, name, outcome }) => ({
+        ...{ id: Number(id), queue: queue ?? '', name: name ?? '' },
+        state: stateOf.get(Number(id)) ?? toFinalState(outcome) ?? 'removed',
+      })),
+      count: Math.min(all, MAX_COUNTED),
+      atLeast: all > MAX_COUNTED,
+    };
+  };
+  return { parents: related(parents, parentCount), children: related(children, childCount) };
+}
