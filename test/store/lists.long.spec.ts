@@ -297,6 +297,32 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of flows', (setup) => {
   );
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'the relatives of a job', (setup) => {
+  it('are a bounded read of indexes among 10,000 parents and 10,000 children', async () => {
+    const world = await setup();
+    await fillTables(world.dataSource, 15_000);
+    await world.sql('DELETE FROM sql_queue_edges');
+    const numbers = '(SELECT id - 1000000 AS n FROM sql_queue_history) numbers';
+    const edges = 'INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, state, outcome)';
+    const open = `'q', 'n', 'wait', 'open', ''`;
+    await world.sql(`${edges} SELECT 900000, n, ${open} FROM ${numbers} WHERE n BETWEEN 1 AND 10000`);
+    await world.sql(`${edges} SELECT n + 2000000, 900000, ${open} FROM ${numbers} WHERE n BETWEEN 1 AND 10000`);
+    await world.sql(`${edges} SELECT -1, n + 2000000, ${open} FROM ${numbers} WHERE n BETWEEN 1 AND 10000`);
+    await world.sql('ANALYZE TABLE sql_queue_edges');
+    const { plans, reads, store } = await watched(world, /FROM sql_queue_(edges|jobs|history)/);
+
+    const { parents, children } = await store.flows.relatives(900_000, 20);
+
+    expect([parents.jobs.length, children.jobs.length]).toEqual([20, 20]);
+    expect(parents).toMatchObject({ count: 1_000, atLeast: true });
+    expect(parents.jobs[0]).toMatchObject({ id: 2_000_001, queue: 'q', name: 'n' });
+    const own = plans.filter(({ table }) => table !== null && /^(sql_queue|e$|n$)/.test(table));
+    expect(own.filter(({ type }) => type === 'ALL')).toEqual([]);
+    expect(own.filter(({ Extra }) => /filesort|temporary/.test(Extra ?? ''))).toEqual([]);
+    expect(reads()).toBeLessThan(5_000);
+  });
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'a page of waits for signals', (setup) => {
   it.each([{}, { name: 'unknown' }, { name: 'go', key: 'all' }, { queue: 'none' }] as const)(
     'reads a bounded part of the index of signals among 15,000 waits (%o)',
