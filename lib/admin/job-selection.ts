@@ -27,6 +27,7 @@ const FILTER = {
   error: option(textOf('the code or the name of an error')),
   key: option(textOf('the key of a job')),
   group: option(textOf('the name of a group')),
+  schedule: option(textOf('the name of a schedule')),
   owner: option(textOf('the name of an owner')),
   worker: option(textOf('the id of a worker')),
   headers: { ...HEADERS, problems: (name, headers) => headerFilterProblems(name, headers) },

@@ -1,3 +1,4 @@
+import type { JobSchedule } from './schedules/job-schedule.js';
 import type { AttemptError, StoredError } from './stored-error.js';
 import type { MalformedJobError, UndecodableContentError } from './errors.js';
 import type { JobKey } from './job-key.js';
@@ -68,8 +69,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   group: string | null;
   /** The id of the flow of the job; null without one. */
   flow: number | null;
-  /** The name of the schedule that enqueued the job at a tick or by `runNow`; null without one. */
-  schedule: string | null;
+  /** The tick, or the call of `runNow`, that has enqueued the job; null for a job without a schedule. */
+  schedule: JobSchedule | null;
   /** Runs started so far that count as attempts. */
   attempt: number;
   /** The limit of attempts; null until the first claim if `enqueue` did not set it. */

@@ -32,6 +32,37 @@ describe('the schedules on the board', () => {
     ]);
   });
 
+  it('show the last ticks of one of them, with the states of their jobs', async () => {
+    const { board, schedules, runner } = await start();
+    await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *' });
+    await schedules.upsert('other', { queue: 'report', cron: '0 3 * * *' });
+    const stop = await runner.handle('report', {}, () => undefined);
+    const finished = await schedules.runNow('daily');
+    await runner.whenIdle();
+    await stop();
+    await schedules.runNow('other');
+    const waiting = await schedules.runNow('daily');
+    const window = await board('schedules');
+    const dialog = window.page.getByRole('dialog');
+
+    await window.button('Next ticks of daily').click();
+    const ticks = dialog.getByRole('list', { name: 'Last ticks' }).getByRole('listitem');
+    await ticks.first().waitFor();
+    const texts = await ticks.allInnerTexts();
+    await dialog.getByRole('link', { name: 'All its jobs' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await window.page.locator('main[data-view^="#/jobs?"] tbody .job-link').nth(1).waitFor();
+    const rows = await window.page.locator('tbody .job-link').allInnerTexts();
+    await window.page.getByRole('link', { name: `#${finished}` }).click();
+    await window.page.getByRole('heading', { level: 1 }).getByText(String(finished)).waitFor();
+
+    expect(rows).toEqual([`#${waiting}`, `#${finished}`]);
+    expect(texts).toEqual([
+      expect.stringMatching(new RegExp(`#${waiting}\\s+waiting`)),
+      expect.stringMatching(new RegExp(`#${finished}\\s+completed`)),
+    ]);
+  });
+
   it('are late by the clock of the database, which is a problem of their queue', async () => {
     const connection = await freshConnection();
     const { url, board, schedules, admin } = await start({ connection });

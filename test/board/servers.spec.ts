@@ -46,6 +46,7 @@ describeServers('the requests of the board', (server) => {
       ...['dead?queue=email', 'people?owner=ann', 'people?queue=review', 'people?queue=review&stage=a', 'schedules'],
       ...[
         'preview?name=daily',
+        'past-ticks?name=daily',
         'preview?queue=email&cron=@daily',
         `flow?id=${flow.id}`,
         'flows?state=running&queue=ship',

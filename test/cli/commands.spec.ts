@@ -228,9 +228,9 @@ describeEngines('the command line', (setup) => {
 
     const { out } = await call('show', String(id));
 
-    expect(out).toMatch(/^schedule: +nightly$/m);
+    expect(out).toMatch(/^schedule: +nightly, tick of \S+/m);
     expect(out).toMatch(/^traceId: +0af7651916cd43dd8448eb211c80319c$/m);
-    expect(await json('show', String(id))).toMatchObject({ schedule: 'nightly' });
+    expect(await json('show', String(id))).toMatchObject({ schedule: { name: 'nightly' } });
   });
 
   it('shows the parents and children of a job, and all its steps', async () => {

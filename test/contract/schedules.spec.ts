@@ -44,7 +44,7 @@ describeStores('schedules', (setup, { server }) => {
     const schedule = { name: 'hourly', at: first };
     expect(claimed).toMatchObject({ id: ran[0]!.id, payload: '{"a":1}', priority: 3, headers: '{"h":"1"}' });
     expect(claimed!.overrides).toEqual({ timeoutMs: 5, schedule });
-    expect(await world.admin.get(claimed!.id)).toMatchObject({ schedule: 'hourly' });
+    expect(await world.admin.get(claimed!.id)).toMatchObject({ schedule: { name: 'hourly' } });
     const record = await world.schedules.get('hourly');
     expect(record).toMatchObject({ lastJobId: ran[0]!.id, lastAt: new Date(first!) });
     expect(record!.nextAt!.getTime()).toBe(first! + HOUR_MS);

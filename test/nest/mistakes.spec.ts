@@ -553,13 +553,13 @@ const ADMIN: Mistake[] = (
     [
       'removing by an empty filter',
       (admin) => admin.remove({}),
-      'Invalid filter: expected at least one of queue, state, name, error, key, group, owner,',
+      'Invalid filter: expected at least one of queue, state, name, error, key, group, schedule, owner,',
       'got {}',
     ],
     [
       'removing by an undefined queue',
       (admin) => admin.remove({ queue: undefined }),
-      'Invalid filter: expected at least one of queue, state, name, error, key, group, owner,',
+      'Invalid filter: expected at least one of queue, state, name, error, key, group, schedule, owner,',
       'got {}',
     ],
     [

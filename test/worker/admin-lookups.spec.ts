@@ -66,6 +66,29 @@ describeEngines('admin.find', (setup) => {
     expect(await engine.admin.cancel({ group, state: 'waiting' })).toBe(2);
   });
 
+  it('finds the jobs of a schedule, live and finished, with their ticks', async () => {
+    const world = await setup();
+    const engine = await world.start({ handlers: { q: () => undefined } });
+    await engine.schedules.upsert('daily', { queue: 'q', cron: '0 3 * * *', payload: 'a' });
+    await engine.schedules.upsert('daily:2', { queue: 'q', cron: '0 3 * * *', payload: 'b' });
+    const finished = await engine.schedules.runNow('daily');
+    await engine.events.until('completed');
+    await engine.admin.pause('q');
+    const waiting = await engine.schedules.runNow('daily');
+    await engine.schedules.runNow('daily:2');
+    await engine.producer.enqueue('q', 'by hand');
+
+    const { jobs } = await engine.admin.find({ queue: 'q', schedule: 'daily' }, { order: 'newest' });
+
+    expect(jobs.map(({ id, state }) => [id, state])).toEqual([
+      [waiting, 'waiting'],
+      [finished, 'completed'],
+    ]);
+    expect(jobs[0]!.schedule).toEqual({ name: 'daily', at: expect.any(Date), missed: false });
+    expect(await find(engine, { schedule: 'daily' })).toEqual(['a', 'a']);
+    expect(await find(engine, { schedule: 'dail' })).toEqual([]);
+  });
+
   it('finds jobs that have all of the headers', async () => {
     const world = await setup();
     const engine = await world.start({ autoStart: false });
@@ -136,6 +159,7 @@ describeEngines('admin.find', (setup) => {
   it.each([
     [{ key: '' }, /key to be the key of a job/],
     [{ group: '' }, /group to be the name of a group/],
+    [{ schedule: 7 }, /schedule to be the name of a schedule/],
     [{ owner: 7 }, /owner to be the name of an owner/],
     [{ worker: null }, /worker to be the id of a worker/],
     [{ headers: { a: 1 } }, /header "a" to be a text/],

@@ -4,7 +4,18 @@ import type { JobFilter } from '../../store/admin/admin-store.js';
 import type { PageOptions } from '../../job/page-options.js';
 
 const WHERE = 'Invalid request';
-const FILTER_FIELDS = ['queue', 'state', 'name', 'error', 'key', 'group', 'owner', 'worker', 'headers'] as const;
+const FILTER_FIELDS = [
+  'queue',
+  'state',
+  'name',
+  'error',
+  'key',
+  'group',
+  'schedule',
+  'owner',
+  'worker',
+  'headers',
+] as const;
 const FILTER_TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'] as const;
 const MAX_PAGE = 200;
 

@@ -32,6 +32,19 @@ export async function readSchedules({ admin, schedules, access, redactor }: Boar
   };
 }
 
+const PAST_TICKS = 10;
+
+/** The jobs of the last ticks. Examines at most the newest 2,000 jobs of the queue in each table: `isAll` is false beyond. */
+export async function readPastTicks(call: BoardCall) {
+  const { name, queue } = await scheduleFor(call, 'read');
+  const page = { limit: PAST_TICKS, order: 'newest' } as const;
+  const { jobs, next } = await call.admin.find({ queue, schedule: name }, page);
+  return {
+    ticks: jobs.map(({ id, state, schedule }) => ({ id, state, at: schedule!.at, missed: schedule!.missed })),
+    isAll: next === undefined || jobs.length === PAST_TICKS,
+  };
+}
+
 /** The ticks of the next 24 hours, at most 100. None if another program has stored times that are not valid. */
 function ticksOfDay(schedules: BoardCall['schedules'], schedule: ScheduleRecord): Date[] {
   try {

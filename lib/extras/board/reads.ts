@@ -10,7 +10,7 @@ import { readAudit } from './read-audit.js';
 import { explainJob } from './explain-job.js';
 import { readFlows, readWaits } from './read-flows.js';
 import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
-import { previewSchedule, readSchedules } from './read-schedules.js';
+import { previewSchedule, readPastTicks, readSchedules } from './read-schedules.js';
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
 export const READS: Readonly<Record<string, BoardAction>> = {
@@ -34,6 +34,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   people: readPeople,
   schedules: readSchedules,
   preview: previewSchedule,
+  'past-ticks': readPastTicks,
   flow: (call) => flowFor(call, 'read'),
   flows: readFlows,
   waits: readWaits,

@@ -13,6 +13,7 @@ export const OPTION_HELP: Readonly<Record<string, string>> = {
   error: 'only jobs whose last failed attempt has this code or name of an error, such as ECONNREFUSED',
   key: 'only jobs with this key',
   group: 'only jobs of this group',
+  schedule: 'only jobs of this schedule',
   owner: 'only jobs that this person has, or had',
   worker: 'only jobs of the worker with this id',
   header: 'NAME=VALUE: only jobs with this header; may be repeated',

@@ -23,6 +23,8 @@ export interface JobFilter {
   key?: string;
   /** The group of the job. With a queue and the state `waiting`, an index finds its jobs. */
   group?: string;
+  /** The name of the schedule that has enqueued the job. */
+  schedule?: string;
   /** A person who has the job, or had it when it ended. */
   owner?: string;
   /** The id of the worker that runs the job, or ran it when it ended. */

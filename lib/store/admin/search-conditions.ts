@@ -59,7 +59,7 @@ function inQueueAndState(table: 'h' | 'j', stateColumn: string, filter: JobSearc
 
 /** The conditions of the search that no index covers. */
 export function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
-  const { name, error, otherThan, key, group, headers = {} } = search;
+  const { name, error, otherThan, key, group, schedule, headers = {} } = search;
   let all: Conditions = holderConditions(table, search);
   if (name !== undefined) all = withCondition(all, `AND ${table}.name = :name`, { name });
   if (error !== undefined) all = withCondition(all, `AND ${failedBy(table, 'error')}`, errorValues('error', error));
@@ -73,6 +73,7 @@ export function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
     const inColumn = { sql: `j.group_key = :group OR`, values: { group } };
     all = withOption(all, table, 'group', group, table === 'j' ? inColumn : undefined);
   }
+  if (schedule !== undefined) all = withSchedule(all, table, schedule);
   all = withHeaders(all, table, headers);
   for (const { bound, column, operator } of TIMES) {
     const time = search[bound];
@@ -96,6 +97,12 @@ function withOption(
     [`${name}Written`]: `"${name}":${text}`,
     [`${name}Rewritten`]: `"${name}": ${text}`,
   });
+}
+
+/** Jobs of schedules have no group, so no function of the server has written their options anew. */
+function withSchedule(conditions: Conditions, table: 'h' | 'j', name: string): Conditions {
+  const tick = `"schedule":{"name":${JSON.stringify(name)},`;
+  return withCondition(conditions, `AND INSTR(${table}.options, :tick) > 0`, { tick });
 }
 
 function withHeaders(conditions: Conditions, table: 'h' | 'j', headers: Record<string, string>): Conditions {

@@ -1,3 +1,4 @@
+import { toJobSchedule } from '../../job/schedules/job-schedule.js';
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import { readDate, readErrors, readOverrides } from '../../job/read-columns.js';
@@ -56,7 +57,7 @@ export function toJobRecord(row: RecordRow): JobRecord {
     key: overrides?.key || null,
     group: row.group_key || overrides?.group || null,
     flow: overrides?.flow ?? null,
-    schedule: overrides?.schedule?.name ?? null,
+    schedule: overrides?.schedule ? toJobSchedule(overrides.schedule) : null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,

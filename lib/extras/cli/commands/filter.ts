@@ -13,16 +13,18 @@ export const FILTER_OPTIONS = {
   error: text,
   key: text,
   group: text,
+  schedule: text,
   owner: text,
   worker: text,
   header: { type: 'string', multiple: true },
 } as const;
 
 export const FILTER_USAGE =
-  '[--queue Q] [--state S] [--name N] [--error E] [--key K] [--group G] [--owner O] [--worker W] [--header NAME=VALUE]';
+  '[--queue Q] [--state S] [--name N] [--error E] [--key K] [--group G] [--schedule S] [--owner O] [--worker W] ' +
+  '[--header NAME=VALUE]';
 
 export function filterOf(options: CallOptions): JobFilter {
-  const texts = ['queue', 'name', 'error', 'key', 'group', 'owner', 'worker'] as const;
+  const texts = ['queue', 'name', 'error', 'key', 'group', 'schedule', 'owner', 'worker'] as const;
   const given = texts.flatMap((name) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];

@@ -55,8 +55,9 @@ function related(word: string, { jobs, count, atLeast }: RelatedJobs, flow: numb
 }
 
 function describe(job: Partial<JobRecord>): string {
-  const { error, errors = [], ...fields } = job;
-  const lines = Object.entries(fields)
+  const { error, errors = [], schedule, ...fields } = job;
+  const tick = schedule ? `${schedule.name}, tick of ${time(schedule.at)}` : null;
+  const lines = Object.entries({ ...fields, schedule: tick })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${`${name}:`.padEnd(13)} ${textOf(value)}`);
   for (const { attempt, at, startedAt, worker, name, code, message } of errors) {

@@ -14,7 +14,7 @@ import type { BoardVerb } from '../../board-verbs.js';
 import type { DeadGroup } from '../../dead-groups.js';
 import type { assignedRow, jobDetails, jobRow } from '../../job-views.js';
 import type { readLogs, readRelatives, readSteps } from '../../read-job.js';
-import type { readSchedules } from '../../read-schedules.js';
+import type { readPastTicks, readSchedules } from '../../read-schedules.js';
 import type { ErrorRange, ShownErrors } from '../../shared-errors.js';
 import type { Throughput } from '../../throughput.js';
 
@@ -50,6 +50,7 @@ export type Worker = Wire<WorkerRecord>;
 export type { ErrorRange, WorkerQueue };
 export type Group = Wire<GroupRecord>;
 export type Schedule = Wire<Awaited<ReturnType<typeof readSchedules>>>['schedules'][number];
+export type PastTicks = Wire<Awaited<ReturnType<typeof readPastTicks>>>;
 export type Subscription = Wire<SubscriptionRecord>;
 export type AuditEntry = Wire<AuditRecord>;
 /** The failed attempts of a queue with one error. */

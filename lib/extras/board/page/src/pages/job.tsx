@@ -166,7 +166,7 @@ function JobFacts({ job }: { job: Job }) {
           ],
           ['Group', group !== null && <a href={href('jobs', { queue, group })}>{group}</a>],
           ['Flow', flow !== null && <a href={href('flow', { id: flow })}>{flow}</a>],
-          ['Schedule', schedule !== null && <a href={href('schedules', { name: schedule })}>{schedule}</a>],
+          ['Schedule', schedule !== null && <a href={href('schedules', { name: schedule.name })}>{schedule.name}</a>],
           [
             'Trace',
             traceId !== null && (

@@ -1,5 +1,5 @@
 import { read } from '../api.js';
-import type { Schedule, Shown } from '../answers.js';
+import type { PastTicks, Schedule } from '../answers.js';
 import { duration } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
@@ -18,6 +18,7 @@ import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { DayStrip, HourMarks } from './schedules/day-strip.js';
 import { CronWords, TickTimes } from './schedules/next-ticks.js';
+import { PastTickList } from './schedules/past-ticks.js';
 import { createAction, editAction, removeAction } from './schedules/schedule-form.js';
 
 const EVERY_MS = 15_000;
@@ -154,7 +155,7 @@ function Last({ schedule: { lastAt, lastJobId } }: { schedule: Schedule }) {
 }
 
 function Buttons({ schedule }: { schedule: Schedule }) {
-  const { name, queue, isPaused, payload, source } = schedule;
+  const { name, queue, isPaused, source } = schedule;
   const { verbs } = rightsFor(queue);
   const runNow: Action = {
     ...{ verb: 'run-schedule', text: 'Run now', label: `Run now: ${name}`, confirm: `Enqueue a job of ${name} now?` },
@@ -167,7 +168,7 @@ function Buttons({ schedule }: { schedule: Schedule }) {
   });
   return (
     <>
-      <button type="button" aria-label={`Next ticks of ${name}`} onClick={() => void preview(name, payload)}>
+      <button type="button" aria-label={`Next ticks of ${name}`} onClick={() => void preview(schedule)}>
         Ticks
       </button>
       <ActionButton verbs={verbs} action={runNow} />
@@ -182,12 +183,17 @@ function Buttons({ schedule }: { schedule: Schedule }) {
   );
 }
 
-async function preview(name: string, payload: Shown | null): Promise<void> {
+async function preview({ name, queue, payload }: Schedule): Promise<void> {
   try {
-    const { ticks } = await read<{ ticks: string[] }>('preview', { name, count: PREVIEWED });
+    const [{ ticks }, past] = await Promise.all([
+      read<{ ticks: string[] }>('preview', { name, count: PREVIEWED }),
+      read<PastTicks>('past-ticks', { name }),
+    ]);
     const content = (
       <>
         <TickTimes ticks={ticks} />
+        <h3>Last ticks</h3>
+        <PastTickList queue={queue} name={name} past={past} />
         {payload && (
           <>
             <h3>Payload</h3>

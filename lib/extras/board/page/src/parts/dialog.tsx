@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FieldControl, valuesOf, type Field, type Values } from './field.js';
 import { NO_PROBLEMS, problemsOf } from './field-problems.js';
 
@@ -45,6 +45,13 @@ function OpenDialog({ question: own }: { question: Question }) {
   );
   const [isActing, setActing] = useState(false);
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  // A notice may have links to other pages.
+  useEffect(() => {
+    if (!isNotice) return undefined;
+    const close = () => dialog.current?.close();
+    addEventListener('hashchange', close);
+    return () => removeEventListener('hashchange', close);
+  }, []);
   // The first field that has to change.
   useLayoutEffect(() => dialog.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [problems]);
   const onClose = () => {

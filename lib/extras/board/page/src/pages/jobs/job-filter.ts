@@ -8,6 +8,7 @@ export const FILTER_FIELDS = {
   error: 'error',
   key: 'key',
   group: 'group',
+  schedule: 'schedule',
   owner: 'owner',
   worker: 'worker',
   header: 'header',
