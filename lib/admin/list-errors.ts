@@ -3,6 +3,7 @@ import { expected } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import {
   kind,
+  oneOf,
   option,
   optionProblems,
   requireOptions,
@@ -21,6 +22,8 @@ export interface ErrorsOptions {
   to?: Date | undefined;
   /** The largest number of errors, 1 to 200. Default 100. */
   limit?: number | undefined;
+  /** The step of `course`. Default `'minute'`. */
+  step?: 'minute' | 'hour' | 'day' | undefined;
 }
 
 /** The failed attempts of a queue with one error, in all processes. */
@@ -37,6 +40,8 @@ export interface QueueError {
   lastAt: Date;
   /** The attempts that failed in each of the last 60 minutes of the range, oldest first. */
   lastHour: number[];
+  /** The attempts that failed in each of the last 60 minutes, 24 hours or 30 days of the range, by `step`, oldest first. */
+  course: number[];
   /** The newest job with the error, by its id. */
   jobId: number;
   /** The name of that job; null if the job is gone. */
@@ -54,25 +59,27 @@ const ERRORS_OPTIONS = {
   from: option(DATE),
   to: option(DATE),
   limit: option(whole(1, 200), 100),
+  step: option(oneOf('minute', 'hour', 'day'), 'minute'),
 } satisfies SchemaOf<ErrorsOptions>;
 
 export async function listErrors(store: Pick<MetricsStore, 'readErrors'>, given: ErrorsOptions): Promise<QueueError[]> {
   const options = requireOptions(PROBLEM, given);
   InvalidOptionsError.throwIfAny(PROBLEM, optionProblems(ERRORS_OPTIONS, options));
-  const { queue, from, to, limit } = resolveOptions(ERRORS_OPTIONS, options);
+  const { queue, from, to, limit, step } = resolveOptions(ERRORS_OPTIONS, options);
   if (queue !== undefined) checkQueueName(queue);
   if (from && to)
     InvalidOptionsError.throwIfAny(PROBLEM, [expected(to > from, `to to be after ${from.toISOString()}`, to)]);
   const errors = await store.readErrors({
-    ...{ queue: queue ?? null, limit },
+    ...{ queue: queue ?? null, limit, step },
     ...{ fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null },
   });
-  return errors.map(({ error, firstAtMs, lastAtMs, lastHour, example, ...others }) => ({
+  return errors.map(({ error, firstAtMs, lastAtMs, lastHour, course, example, ...others }) => ({
     ...others,
     error: error === OTHER_ERRORS ? null : error,
     firstAt: new Date(firstAtMs),
     lastAt: new Date(lastAtMs),
     lastHour: [...lastHour],
+    course: [...course],
     message: example?.message ?? null,
   }));
 }

@@ -157,7 +157,8 @@ export class QueueAdmin extends FlowAdmin {
    * for a day, hours for 30 days, days for a year; an attempt of an hour counts if the hour overlaps the range.
    *
    * The message is that of the newest job with the error, which the list reads from the job itself: an encrypted one is
-   * decoded, an erased one is gone. Hide secrets before you show it. Three statements in two round trips, without locks. They
+   * decoded, an erased one is gone. Hide secrets before you show it. Three statements in two round trips, and a fourth
+   * one for another `step`, without locks. They
    * read the newest 20,000 rows of each step, so in a flood of errors the counts are lower bounds.
    *
    * @throws InvalidOptionsError if an option is unknown, no date, or `limit` is not 1 to 200

@@ -86,6 +86,46 @@ describeStores('counted errors', (setup) => {
     ]);
   });
 
+  it('have the failed attempts of each of the last 24 hours or 30 days, those of sums included', async () => {
+    const world = await setup();
+    const now = await startBefore(world, 0);
+    const row = (ago: number, stepMs: number, failed: number) => {
+      const at = now - ago;
+      const sum = stepMs === 0 ? {} : { stepMs, recorder: 0 };
+      return errorsRow({ ...sum, startsAtMs: at - (at % (stepMs || minute)), failed });
+    };
+    await save(
+      world,
+      row(0, 0, 1),
+      row(hour, minute, 2),
+      row(23 * hour, hour, 4),
+      row(24 * hour, hour, 8),
+      row(29 * day, day, 16),
+      row(30 * day, day, 32),
+    );
+    const courseOf = async (step: 'minute' | 'hour' | 'day', queue: string | null) => {
+      const search = { ...SEARCH, queue, step, fromMs: now - 40 * day, toMs: now + 59_999 };
+      const [error] = await world.metrics.readErrors(search);
+      return [error!.course.length, Object.entries(error!.course).filter(([, failed]) => failed > 0)];
+    };
+
+    for (const queue of [null, 'q']) {
+      expect(await courseOf('minute', queue)).toEqual([60, [['59', 1]]]);
+      expect(await courseOf('hour', queue)).toEqual([
+        24,
+        [
+          ['0', 4],
+          ['22', 2],
+          ['23', 1],
+        ],
+      ]);
+      const [days, byDay] = await courseOf('day', queue);
+      expect(days).toBe(30);
+      expect((byDay as [string, number][])[0]).toEqual(['0', 16]);
+      expect((byDay as [string, number][]).reduce((sum, [, failed]) => sum + failed, 0)).toBe(31);
+    }
+  });
+
   it('show that error of the newest job while it is retried, and when it is dead', async () => {
     const world = await setup();
     const { jobs, put, claim, metrics } = world;

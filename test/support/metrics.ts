@@ -54,5 +54,7 @@ export async function everyMetricsVerb(metrics: MetricsStore, advance: (ms: numb
   await metrics.save([metricsRow({ startsAtMs: manyAt })], many);
   await metrics.fold(1_000);
   for (const queue of ['q', null])
-    for (const fromMs of [null, 0]) await metrics.readErrors({ queue, fromMs, toMs: null, limit: 10 });
+    for (const fromMs of [null, 0])
+      for (const step of ['minute', 'hour', 'day'] as const)
+        await metrics.readErrors({ queue, fromMs, toMs: null, limit: 10, step });
 }

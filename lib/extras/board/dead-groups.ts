@@ -4,7 +4,8 @@ import { errorKey } from '../../job/stored-error.js';
 import { shownError } from '../dashboard/shown-error.js';
 import type { Redactor } from '../dashboard/redactor.js';
 
-const MAX_EXAMINED = 500;
+/** The most dead jobs of a queue that are grouped. */
+export const MAX_EXAMINED = 500;
 const PAGE = 100;
 
 export interface DeadGroup {

@@ -1,11 +1,12 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import type { Redactor } from '../dashboard/redactor.js';
-import { groupDeadJobs, type DeadGroups } from './dead-groups.js';
+import { groupDeadJobs, MAX_EXAMINED, type DeadGroups } from './dead-groups.js';
 import { SharedRead } from './shared-read.js';
 
 const MAX_AGE_MS = 15_000;
 const MAX_QUEUES = 50;
+const MAX_NAMED = 10;
 const REREAD_MS = 60_000;
 
 interface KnownGroups {
@@ -18,6 +19,8 @@ interface KnownGroups {
 /** The dead jobs of all queues by their errors, read for all viewers of this process together, while one shows them. */
 export class DeadJobGroups {
   readonly #read: SharedRead<DeadGroups[]>;
+  /** The further queues with dead jobs, those with the most first. */
+  #others: readonly string[] = [];
   #known = new Map<string, KnownGroups>();
 
   constructor(
@@ -28,7 +31,10 @@ export class DeadJobGroups {
     this.#read = new SharedRead(() => this.#readAll(), MAX_AGE_MS, clock);
   }
 
-  /** The groups of the queues that the viewer may read, largest group first. */
+  /**
+   * The groups of the queues that the viewer may read, largest group first. `examined`: the queues whose dead jobs were read,
+   * up to `mostPerQueue` of each. `others`: the first further queues with dead jobs. `othersCount`: the number of all of these.
+   */
   async read(mayRead: (queue: string) => Promise<boolean>) {
     const all = await this.#read.read();
     const isReadable = await Promise.all(all.map(({ queue }) => mayRead(queue)));
@@ -36,7 +42,13 @@ export class DeadJobGroups {
     const groups = readable.flatMap(({ queue, hasMore, groups: own }) =>
       own.map((group) => ({ queue, hasMore, ...group })),
     );
-    return { groups: groups.sort((a, b) => b.count - a.count) };
+    const mayReadOthers = await Promise.all(this.#others.map(mayRead));
+    const others = this.#others.filter((_, index) => mayReadOthers[index]);
+    return {
+      groups: groups.sort((a, b) => b.count - a.count),
+      ...{ examined: readable.map(({ queue }) => queue), mostPerQueue: MAX_EXAMINED },
+      ...{ others: others.slice(0, MAX_NAMED), othersCount: others.length },
+    };
   }
 
   /** The next call reads anew. */
@@ -48,7 +60,8 @@ export class DeadJobGroups {
   /** The 50 queues with the most dead jobs. A queue whose number of dead jobs stays is read once a minute. */
   async #readAll(): Promise<DeadGroups[]> {
     const withDead = (await this.admin.stats()).filter(({ dead }) => dead.value > 0);
-    const some = withDead.sort((a, b) => b.dead.value - a.dead.value).slice(0, MAX_QUEUES);
+    withDead.sort((a, b) => b.dead.value - a.dead.value);
+    const some = withDead.slice(0, MAX_QUEUES);
     const known = new Map<string, KnownGroups>();
     // One after the other, because the connections belong to the application.
     for (const { queue, dead } of some) {
@@ -57,6 +70,7 @@ export class DeadJobGroups {
       known.set(queue, isCurrent ? last : await this.#readOne(queue, dead.value));
     }
     this.#known = known;
+    this.#others = withDead.slice(MAX_QUEUES).map(({ queue }) => queue);
     return [...known.values()].map(({ groups }) => groups);
   }
 

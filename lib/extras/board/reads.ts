@@ -78,8 +78,8 @@ async function readProblems({ problems, access }: BoardCall) {
 async function readErrors(call: BoardCall) {
   const { errors, access, input } = call;
   const range = (input.text('range') ?? 'hour') as ErrorRange;
-  if (input.has('queue')) return { errors: await errors.ofQueue(await queueFor(call, 'read'), range) };
-  return { errors: await errors.ofAll(range, (queue) => access.allows('read', queue)) };
+  if (input.has('queue')) return errors.ofQueue(await queueFor(call, 'read'), range);
+  return errors.ofAll(range, (queue) => access.allows('read', queue));
 }
 
 /** The attempts of one queue, or of all queues that the viewer may read. */

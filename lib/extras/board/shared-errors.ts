@@ -8,12 +8,17 @@ import type { Redactor } from '../dashboard/redactor.js';
 import { SharedRead } from './shared-read.js';
 
 const MAX_AGE_MS = 15_000;
-const RANGES_MS = { hour: 3_600_000, day: 86_400_000, month: 30 * 86_400_000 } as const;
+const RANGES = {
+  hour: { ms: 3_600_000, step: 'minute' },
+  day: { ms: 86_400_000, step: 'hour' },
+  month: { ms: 30 * 86_400_000, step: 'day' },
+} as const;
+const MAX_ERRORS = 100;
 const MAX_MESSAGE_BYTES = 300;
 const MAX_KEPT = 12;
 
 /** The time until now in which attempts failed; a month is one of 30 days. */
-export type ErrorRange = keyof typeof RANGES_MS;
+export type ErrorRange = keyof typeof RANGES;
 
 /** The failed attempts with one error, without secrets in their message. */
 export type ShownErrors = Omit<QueueError, 'message'> & {
@@ -21,9 +26,15 @@ export type ShownErrors = Omit<QueueError, 'message'> & {
   readonly message: string;
 };
 
+export interface ErrorList {
+  readonly errors: readonly ShownErrors[];
+  /** There are further errors, with fewer failed attempts. */
+  readonly hasMore: boolean;
+}
+
 /** The counted errors, read for all viewers of this process together. */
 export class SharedErrors {
-  readonly #reads = new Map<string, SharedRead<ShownErrors[]>>();
+  readonly #reads = new Map<string, SharedRead<ErrorList>>();
 
   constructor(
     private readonly admin: Pick<QueueAdmin, 'errors'>,
@@ -32,16 +43,16 @@ export class SharedErrors {
   ) {}
 
   /** Those of all queues that the viewer may read. */
-  async ofAll(range: ErrorRange, mayRead: (queue: string) => Promise<boolean>): Promise<ShownErrors[]> {
-    const all = await this.ofQueue(undefined, range);
-    const isReadable = await Promise.all(all.map(({ queue }) => mayRead(queue)));
-    return all.filter((_, index) => isReadable[index]);
+  async ofAll(range: ErrorRange, mayRead: (queue: string) => Promise<boolean>): Promise<ErrorList> {
+    const { errors, hasMore } = await this.ofQueue(undefined, range);
+    const isReadable = await Promise.all(errors.map(({ queue }) => mayRead(queue)));
+    return { errors: errors.filter((_, index) => isReadable[index]), hasMore };
   }
 
   /** Rejects with `InvalidOptionsError` if a caller without TypeScript gives another range. */
-  async ofQueue(queue: string | undefined, range: ErrorRange): Promise<ShownErrors[]> {
+  async ofQueue(queue: string | undefined, range: ErrorRange): Promise<ErrorList> {
     InvalidOptionsError.throwIfAny('Board request', [
-      expected(Object.hasOwn(RANGES_MS, range), 'range to be hour, day or month', range),
+      expected(Object.hasOwn(RANGES, range), 'range to be hour, day or month', range),
     ]);
     const key = `${range} ${queue ?? ''}`;
     const read = this.#reads.get(key) ?? new SharedRead(() => this.#load(queue, range), MAX_AGE_MS, this.clock);
@@ -52,10 +63,12 @@ export class SharedErrors {
     return read.read();
   }
 
-  async #load(queue: string | undefined, range: ErrorRange): Promise<ShownErrors[]> {
-    const from = new Date(this.clock.now().getTime() - RANGES_MS[range]);
-    const errors = await this.admin.errors({ queue, ...(range !== 'hour' && { from }) });
-    return errors.map((one) => ({ ...one, message: this.#messageOf(one) }));
+  async #load(queue: string | undefined, range: ErrorRange): Promise<ErrorList> {
+    const { ms, step } = RANGES[range];
+    const from = new Date(this.clock.now().getTime() - ms);
+    const found = await this.admin.errors({ queue, step, limit: MAX_ERRORS + 1, ...(range !== 'hour' && { from }) });
+    const errors = found.slice(0, MAX_ERRORS).map((one) => ({ ...one, message: this.#messageOf(one) }));
+    return { errors, hasMore: found.length > MAX_ERRORS };
   }
 
   #messageOf({ queue, error, jobName, message }: QueueError): string {

@@ -70,7 +70,14 @@ export interface ErrorsSearch {
   /** Null: now. */
   readonly toMs: number | null;
   readonly limit: number;
+  /** The step of the course. Default: a minute. */
+  readonly step?: CourseStep;
 }
+
+/** The number of steps in the course of an error. */
+export const COURSE_STEPS = { minute: 60, hour: 24, day: 30 } as const;
+
+export type CourseStep = keyof typeof COURSE_STEPS;
 
 /** The failed attempts of a queue with one error. */
 export interface CountedError {
@@ -82,6 +89,8 @@ export interface CountedError {
   readonly lastAtMs: number;
   /** The failed attempts of each of the last 60 minutes of the range, oldest first. */
   readonly lastHour: readonly number[];
+  /** Those of each of the last steps of the range, oldest first. */
+  readonly course: readonly number[];
   /** The newest job with the error. */
   readonly jobId: number;
   /** The name of that job; null: it is gone. */

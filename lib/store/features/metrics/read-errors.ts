@@ -2,10 +2,9 @@ import { readErrors } from '../../../job/read-columns.js';
 import { errorKey, type AttemptError, type StoredError } from '../../../job/stored-error.js';
 import { executeAll, query, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { METRICS_STEPS, type CountedError, type ErrorsSearch } from './metrics-store.js';
+import { COURSE_STEPS, METRICS_STEPS, type CountedError, type CourseStep, type ErrorsSearch } from './metrics-store.js';
 
-const { process, minute, hour } = METRICS_STEPS;
-const MINUTES = 60;
+const { process, minute, hour, day } = METRICS_STEPS;
 
 // A read of all queues looks up each of them, so that a flood of errors costs no more than this.
 const MAX_ROWS = 20_000;
@@ -49,6 +48,21 @@ const lastHour = (ofQueue: boolean) => `
 const SUMS = { all: sums(false), ofQueue: sums(true) };
 const LAST_HOUR = { all: lastHour(false), ofQueue: lastHour(true) };
 
+const STEPS_OF = { hour: [process, minute, hour], day: [process, minute, hour, day] };
+
+/** Of hours or days: a row belongs to the step in which it starts. */
+const course = (step: 'hour' | 'day', ofQueue: boolean) => `
+  SELECT queue, error, starts_at - starts_at % ${METRICS_STEPS[step]} AS starts_at, SUM(failed) AS failed
+  FROM (${rowsOf(STEPS_OF[step], `(:toMs - ${COURSE_STEPS[step] * METRICS_STEPS[step]})`, ofQueue)}
+  ) AS counted
+  WHERE error IN (:errors)
+  GROUP BY queue, error, starts_at - starts_at % ${METRICS_STEPS[step]}`;
+
+const COURSES = {
+  hour: { all: course('hour', false), ofQueue: course('hour', true) },
+  day: { all: course('day', false), ofQueue: course('day', true) },
+};
+
 // A job is in one of them.
 const JOBS = `
   SELECT id, name, error
@@ -62,29 +76,38 @@ const JOBS = `
 type SumsRow = Pick<TableRow<'errors'>, 'queue' | 'error' | 'failed' | 'dead' | 'first_at' | 'last_at' | 'job_id'> & {
   readonly to_at: number;
 };
-type MinuteRow = Pick<TableRow<'errors'>, 'queue' | 'error' | 'starts_at' | 'failed'>;
+type StepRow = Pick<TableRow<'errors'>, 'queue' | 'error' | 'starts_at' | 'failed'>;
 type JobRow = Pick<TableRow<'jobs'>, 'id' | 'name' | 'error'>;
 
-/** The errors with the most failed attempts first. Two round trips: one statement, then two. Reads without locks. */
-export function* readCountedErrors({ queue, fromMs, toMs, limit }: ErrorsSearch): Work<CountedError[]> {
+/** The errors with the most failed attempts first. Two round trips: one statement, then two or three. Reads without locks. */
+export function* readCountedErrors({
+  queue,
+  fromMs,
+  toMs,
+  limit,
+  step = 'minute',
+}: ErrorsSearch): Work<CountedError[]> {
   const which = queue === null ? 'all' : 'ofQueue';
   const rows = yield* query<SumsRow>(SUMS[which], { queue, fromMs, toMs, limit });
   if (rows.length === 0) return [];
   const end = Number(rows[0]!.to_at);
   const errors = [...new Set(rows.map(({ error }) => error))];
   const ids = [...new Set(rows.map(({ job_id }) => Number(job_id)))];
-  const [minutes, jobs] = yield* executeAll([
+  const [minutes, jobs, steps = minutes] = yield* executeAll([
     statement(LAST_HOUR[which], { queue, toMs: end, errors }),
     statement(JOBS, { ids }),
+    ...(step === 'minute' ? [] : [statement(COURSES[step][which], { queue, toMs: end, errors })]),
   ]);
-  const courses = coursesOf(minutes!.rows as unknown as MinuteRow[], end);
+  const lastHours = coursesOf(minutes!.rows as unknown as StepRow[], end, 'minute');
+  const courses = coursesOf(steps!.rows as unknown as StepRow[], end, step);
   const byId = new Map((jobs!.rows as unknown as JobRow[]).map((job) => [Number(job.id), job]));
   return rows.map((row) => {
     const job = byId.get(Number(row.job_id));
     return {
       ...{ queue: row.queue, error: row.error, failed: Number(row.failed), dead: Number(row.dead) },
       ...{ firstAtMs: Number(row.first_at), lastAtMs: Number(row.last_at), jobId: Number(row.job_id) },
-      lastHour: courses.get(keyOf(row)) ?? noCourse(),
+      lastHour: lastHours.get(keyOf(row)) ?? noCourse('minute'),
+      course: courses.get(keyOf(row)) ?? noCourse(step),
       jobName: job?.name ?? null,
       example: job ? exampleOf(job.error, row.error) : null,
     };
@@ -97,19 +120,20 @@ function exampleOf(text: unknown, key: string): StoredError | AttemptError | nul
   return [...(last ? [last] : []), ...[...all].reverse()].find((error) => errorKey(error) === key) ?? null;
 }
 
-function coursesOf(rows: readonly MinuteRow[], end: number): Map<string, number[]> {
+function coursesOf(rows: readonly StepRow[], end: number, step: CourseStep): Map<string, number[]> {
+  const ms = METRICS_STEPS[step];
   const courses = new Map<string, number[]>();
-  const last = Math.floor(end / minute);
+  const last = Math.floor(end / ms);
   for (const row of rows) {
-    const index = MINUTES - 1 - (last - Math.floor(Number(row.starts_at) / minute));
+    const index = COURSE_STEPS[step] - 1 - (last - Math.floor(Number(row.starts_at) / ms));
     if (index < 0) continue;
-    const course = courses.get(keyOf(row)) ?? noCourse();
-    course[index]! += Number(row.failed);
-    courses.set(keyOf(row), course);
+    const counts = courses.get(keyOf(row)) ?? noCourse(step);
+    counts[index]! += Number(row.failed);
+    courses.set(keyOf(row), counts);
   }
   return courses;
 }
 
 const keyOf = ({ queue, error }: { readonly queue: string; readonly error: string }) => JSON.stringify([queue, error]);
 
-const noCourse = () => Array.from({ length: MINUTES }, () => 0);
+const noCourse = (step: CourseStep) => Array.from({ length: COURSE_STEPS[step] }, () => 0);

@@ -11,11 +11,12 @@ import type { JobCount } from '../../../../store/features/stats/stats-store.js';
 import type { ShownValue } from '../../../dashboard/redactor.js';
 import type { ReadableQueue } from '../../board-queues.js';
 import type { BoardVerb } from '../../board-verbs.js';
-import type { DeadGroup } from '../../dead-groups.js';
+import type { DeadGroup, DeadGroups } from '../../dead-groups.js';
+import type { DeadJobGroups } from '../../error-groups.js';
 import type { assignedRow, jobDetails, jobRow } from '../../job-views.js';
 import type { readLogs, readRelatives, readSteps } from '../../read-job.js';
 import type { readPastTicks, readSchedules } from '../../read-schedules.js';
-import type { ErrorRange, ShownErrors } from '../../shared-errors.js';
+import type { ErrorList as CountedErrors, ErrorRange, ShownErrors } from '../../shared-errors.js';
 import type { Throughput } from '../../throughput.js';
 
 /** A value of the server after its way as JSON. */
@@ -57,6 +58,10 @@ export type AuditEntry = Wire<AuditRecord>;
 export type ErrorCount = Wire<ShownErrors>;
 /** The jobs of a queue that died of one error. `hasMore`: the queue has more dead jobs than those that were examined. */
 export type DeadJobs = Wire<DeadGroup> & { queue: string; hasMore: boolean };
+export type DeadJobsOfAll = Wire<Awaited<ReturnType<DeadJobGroups['read']>>>;
+export type DeadJobsOfQueue = Wire<DeadGroups>;
+/** `hasMore`: there are further errors, with fewer failed attempts. */
+export type ErrorList = Wire<CountedErrors>;
 
 export interface Rights {
   readonly verbs: readonly Verb[];

@@ -1,4 +1,4 @@
-import type { DeadJobs, ErrorCount, ErrorRange } from '../answers.js';
+import type { DeadJobsOfAll, DeadJobsOfQueue, ErrorList, ErrorRange } from '../answers.js';
 import { read } from '../api.js';
 import { Sparkline } from '../charts/sparkline.js';
 import { number, plural, sum } from '../format.js';
@@ -8,13 +8,13 @@ import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
 import { useFirstRows } from '../parts/first-rows.js';
 import { Icon } from '../parts/icons.js';
-import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
+import { Card, Empty, Failure, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
 import { useRows } from '../parts/rows.js';
 import { actionsColumn, Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
-import { errorRows, keyOf, type ErrorRow } from './errors/error-rows.js';
+import { errorRows, keyOf, ORDERS, sorted, type ErrorRow } from './errors/error-rows.js';
 
 const READ_MS = 15_000;
 // Each has a chart of its own.
@@ -32,37 +32,60 @@ const WITHIN: Readonly<Record<ErrorRange, string>> = {
   month: 'in the last 30 days',
 };
 
-const COLUMNS: readonly Column<ErrorRow>[] = [
+const COURSES: Readonly<Record<ErrorRange, string>> = {
+  hour: 'Last hour',
+  day: 'Last 24 hours',
+  month: 'Last 30 days',
+};
+
+const zero = () => <span class="soft">0</span>;
+const count = (value: number) => (value === 0 ? zero() : number(value));
+
+const columnsOf = (range: ErrorRange): readonly Column<ErrorRow>[] => [
   { title: 'Error', class: 'error-cell', isUnlabelled: true, cell: (row) => <ErrorOf row={row} /> },
   { title: 'Queue', cell: ({ queue }) => <QueueLink queue={queue} /> },
   {
-    title: 'Last hour',
+    title: COURSES[range],
     class: 'spark-cell',
-    cell: ({ lastHour }) => (
-      <Sparkline failed={lastHour} height={34} label={`${number(sum(lastHour))} attempts failed in the last hour`} />
+    cell: ({ course }) => (
+      <Sparkline failed={course} height={34} label={`${number(sum(course))} attempts failed ${WITHIN[range]}`} />
     ),
   },
-  { title: 'Failed', isNumber: true, cell: ({ failed }) => (failed > 0 ? number(failed) : '–') },
-  { title: 'Dead', isNumber: true, cell: (row) => <DeadCount row={row} /> },
-  { title: 'First', isNumber: true, cell: ({ firstAt }) => <When at={firstAt} /> },
-  { title: 'Last', isNumber: true, cell: ({ lastAt }) => <When at={lastAt} /> },
+  { title: 'Retried', isNumber: true, cell: ({ retried }) => count(retried) },
+  { title: 'Died', isNumber: true, cell: ({ died }) => count(died) },
+  { title: 'Dead now', isNumber: true, cell: (row) => <DeadCount row={row} /> },
+  { title: 'First seen', isNumber: true, cell: ({ firstAt }) => <When at={firstAt} /> },
+  { title: 'Last seen', isNumber: true, cell: ({ lastAt }) => <When at={lastAt} /> },
   actionsColumn((row) => <GroupButtons row={row} />),
 ];
+
+const COLUMNS: Readonly<Record<ErrorRange, readonly Column<ErrorRow>[]>> = {
+  hour: columnsOf('hour'),
+  day: columnsOf('day'),
+  month: columnsOf('month'),
+};
+
+/** The dead jobs of one queue, or of those queues that have the most. */
+async function readDeadJobs(queue: string | undefined): Promise<DeadJobsOfAll> {
+  if (!queue) return read<DeadJobsOfAll>('dead-groups');
+  const { groups, hasMore, examined } = await read<DeadJobsOfQueue>('dead', { queue });
+  return {
+    groups: groups.map((group) => ({ queue, hasMore, ...group })),
+    ...{ examined: [queue], mostPerQueue: examined, others: [], othersCount: 0 },
+  };
+}
 
 /** The errors of all queues: what breaks, since when, and the way to repair it. */
 export function ErrorsPage({ params }: PageProps) {
   const { queue } = params;
   const [range] = RANGES.find(([name]) => name === params['range']) ?? RANGES[0]!;
   const within = WITHIN[range];
-  const dead = useRead('dead-groups', () => read<{ groups: DeadJobs[] }>('dead-groups'), READ_MS);
-  const counted = useRead(
-    `${range} ${queue}`,
-    () => read<{ errors: ErrorCount[] }>('errors', { queue, range }),
-    READ_MS,
-  );
-  const groups = dead.data?.groups.filter((one) => !queue || one.queue === queue);
-  const rows =
-    counted.data && (groups || dead.error !== undefined) ? errorRows(counted.data.errors, groups ?? []) : undefined;
+  const order = ORDERS.find(([name]) => name === params['order'])?.[0] ?? 'failed';
+  const dead = useRead(`dead ${queue ?? ''}`, () => readDeadJobs(queue), READ_MS);
+  const counted = useRead(`${range} ${queue}`, () => read<ErrorList>('errors', { queue, range }), READ_MS);
+  const isRead = counted.data && (dead.data || dead.error);
+  const known = dead.data && { ...dead.data, examined: dead.data.othersCount === 0 ? undefined : dead.data.examined };
+  const rows = isRead && sorted(errorRows(counted.data.errors, known), order);
   return (
     <>
       <PageHead
@@ -95,51 +118,110 @@ export function ErrorsPage({ params }: PageProps) {
           options={RANGES}
           onChange={(one) => go('errors', { ...params, range: one === 'hour' ? '' : one })}
         />
+        <Segments
+          label="Order"
+          value={order}
+          options={ORDERS}
+          onChange={(one) => go('errors', { ...params, order: one === 'failed' ? '' : one })}
+        />
       </PageHead>
       <Card isFlush class="errors-card">
+        {dead.error && (
+          <Failure
+            error={{ ...dead.error, text: `The dead jobs could not be read: ${dead.error.text}` }}
+            reload={dead.reload}
+          />
+        )}
         <Loaded of={{ ...counted, data: rows }} rows={8}>
-          {(shown) =>
-            shown.length === 0 ? (
-              <Empty title="No errors">
-                Nothing has failed {within}
-                {queue && ' in this queue'}, and no dead job is left.
-              </Empty>
-            ) : (
-              <Errors all={shown} bound={boundOf(shown, within, dead.error?.text)} />
-            )
-          }
+          {(shown) => (
+            <>
+              {shown.length === 0 ? (
+                <NoErrors {...{ within, queue }} isDeadKnown={dead.data?.othersCount === 0} />
+              ) : (
+                <Errors all={shown} range={range} />
+              )}
+              {(shown.length > 0 || dead.data) && (
+                <Bounds {...{ rows: shown, within }} hasMore={counted.data?.hasMore ?? false} dead={dead.data} />
+              )}
+            </>
+          )}
         </Loaded>
       </Card>
     </>
   );
 }
 
-function Errors({ all, bound }: { all: readonly ErrorRow[]; bound: string }) {
+function NoErrors({ within, queue, isDeadKnown }: { within: string; queue: string | undefined; isDeadKnown: boolean }) {
+  const where = queue ? ' in this queue' : '';
+  if (!isDeadKnown) return <Empty title={`No attempt has failed ${within}${where}`}>There may be dead jobs.</Empty>;
+  return (
+    <Empty title="No errors">
+      Nothing has failed {within}
+      {where}, and no dead job is left.
+    </Empty>
+  );
+}
+
+function Errors({ all, range }: { all: readonly ErrorRow[]; range: ErrorRange }) {
   const { rows, footer } = useFirstRows(all, 'errors', MAX_ERRORS);
   const at = useRows({ count: rows.length, onOpen: (index) => go('job', { id: rows[index]!.jobId }) });
   return (
     <>
-      <Table
-        class="errors-grid"
-        caption="Errors, most failed attempts first"
-        {...{ rows, keyOf, at }}
-        columns={COLUMNS}
-      />
+      <Table class="errors-grid" caption="Errors" {...{ rows, keyOf, at }} columns={COLUMNS[range]} />
       {footer}
-      <footer class="pager">
-        <span class="soft">{bound}</span>
-      </footer>
     </>
   );
 }
 
-function boundOf(rows: readonly ErrorRow[], within: string, problem: string | undefined): string {
-  const failed = `${plural(sum(rows.map((row) => row.failed)), 'attempt')} failed ${within}.`;
-  if (problem !== undefined) return `${failed} The dead jobs are not known: ${problem}`;
-  const total = number(sum(rows.map(({ dead }) => dead)));
-  return rows.some(({ hasMoreDead }) => hasMoreDead)
-    ? `${failed} The dead jobs are the newest 500 of each queue, ${total} in all. Numbers with + are lower bounds.`
-    : `${failed} These are all ${total} dead jobs.`;
+interface BoundsProps {
+  readonly rows: readonly ErrorRow[];
+  readonly within: string;
+  readonly hasMore: boolean;
+  readonly dead: DeadJobsOfAll | undefined;
+}
+
+/** What the list leaves out, and the way to it. */
+function Bounds({ rows, within, hasMore, dead }: BoundsProps) {
+  return (
+    <footer class="pager">
+      <span class="soft">
+        {plural(sum(rows.map((row) => row.failed)), 'attempt')} failed {within}.{' '}
+        {hasMore && 'Only the errors with the most failed attempts are here. The page of a queue has its own. '}
+        {dead ? deadText(rows, dead) : 'The dead jobs are not known.'}
+        {dead && <OtherQueues dead={dead} />}
+      </span>
+    </footer>
+  );
+}
+
+function deadText(rows: readonly ErrorRow[], { mostPerQueue, othersCount }: DeadJobsOfAll): string {
+  const total = number(sum(rows.map((row) => row.dead ?? 0)));
+  if (rows.some(({ hasMoreDead }) => hasMoreDead))
+    return `The dead jobs are the newest ${number(mostPerQueue)} of each queue, ${total} in all. Numbers with + are lower bounds.`;
+  return othersCount > 0 ? `These are ${total} dead jobs.` : `These are all ${total} dead jobs.`;
+}
+
+function OtherQueues({ dead: { examined, others, othersCount } }: { dead: DeadJobsOfAll }) {
+  if (othersCount === 0) return null;
+  return (
+    <>
+      {' '}
+      Only the {number(examined.length)} queues with the most dead jobs were read. Those of the others:{' '}
+      {others.map((queue, index) => (
+        <span key={queue}>
+          {index > 0 && ', '}
+          <a href={href('errors', { queue })}>{queue}</a>
+        </span>
+      ))}
+      {othersCount > others.length && (
+        <>
+          {' '}
+          and {number(othersCount - others.length)} more on the <a href={href('overview')}>overview</a>
+        </>
+      )}
+      .
+    </>
+  );
 }
 
 function ErrorOf({ row: { error, message, names, jobId } }: { row: ErrorRow }) {
@@ -157,7 +239,8 @@ function ErrorOf({ row: { error, message, names, jobId } }: { row: ErrorRow }) {
 }
 
 function DeadCount({ row: { queue, error, dead, hasMoreDead } }: { row: ErrorRow }) {
-  if (dead === 0 && !hasMoreDead) return '–';
+  if (dead === null) return <span class="soft">–</span>;
+  if (dead === 0 && !hasMoreDead) return zero();
   const text = `${number(dead)}${hasMoreDead ? '+' : ''}`;
   return (
     <a class="bad" href={href('jobs', { queue, state: 'dead', ...(error && { error }) })}>
@@ -169,7 +252,7 @@ function DeadCount({ row: { queue, error, dead, hasMoreDead } }: { row: ErrorRow
 /** A filter cannot name jobs without an error. */
 function GroupButtons({ row: { queue, error, dead, hasMoreDead } }: { row: ErrorRow }) {
   const { verbs } = rightsFor(queue);
-  if (!error || (dead === 0 && !hasMoreDead)) return null;
+  if (!error || (!dead && !hasMoreDead)) return null;
   const selection = () => ({ filter: { queue, state: 'dead', error } });
   return (
     <>
