@@ -55,6 +55,37 @@ describe('the overview of the board', () => {
     window.problems.splice(0);
   });
 
+  it('says which queues are disabled by their settings, and so does the page of the queue', async () => {
+    const { board, admin, producer, runner } = await start();
+    for (const queue of ['always', 'later', 'never']) {
+      await runner.handle(queue, {}, () => undefined);
+      await producer.enqueue(queue, 1);
+    }
+    await runner.whenIdle();
+    const hour = (from: number) => `${String((new Date().getUTCHours() + from) % 24).padStart(2, '0')}:30`;
+    await admin.configure('never', { enabled: false });
+    await admin.configure('later', { enabled: { from: hour(2), to: hour(4) } });
+    await producer.enqueue('never', 2);
+    const window = await board('');
+    const { page } = window;
+
+    await window
+      .row('later')
+      .getByText(`disabled until ${hour(2)}`)
+      .waitFor();
+    await window.row('never').getByText('disabled', { exact: true }).waitFor();
+    const always = await window.row('always').innerText();
+    for (const [queue, text] of [
+      ['never', 'disabled'],
+      ['later', `disabled until ${hour(2)}`],
+    ] as const) {
+      await window.go(`queue?queue=${queue}`);
+      await page.locator('.page-head .pill').getByText(text, { exact: true }).waitFor();
+    }
+
+    expect(always).not.toContain('disabled');
+  });
+
   it('finds queues, pages, jobs and actions by the keyboard', async () => {
     const { board, producer, admin } = await start();
     await producer.enqueue('email', 1);

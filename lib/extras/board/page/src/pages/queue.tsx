@@ -10,6 +10,7 @@ import { useRead } from '../live/use-read.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
 import { PageLink } from '../parts/links.js';
+import { disabledText } from '../parts/enabled.js';
 import { ageOf, problemsOf, titleOf } from '../parts/problem-text.js';
 import { Pill } from '../parts/state.js';
 import type { PageProps } from '../shell/pages.js';
@@ -52,7 +53,7 @@ export function QueuePage({ params }: PageProps) {
         crumbs={crumbs}
         buttons={record && <QueueButtons record={record} verbs={rightsFor(queue).verbs} />}
       >
-        {record && <QueueStatus queue={queue} isPaused={record.paused} />}
+        {record && <QueueStatus record={record} />}
       </PageHead>
       {record ? <Pipeline record={record} /> : <Skeleton rows={2} />}
       <div class="split">
@@ -71,12 +72,13 @@ export function QueuePage({ params }: PageProps) {
   );
 }
 
-function QueueStatus({ queue, isPaused }: { queue: string; isPaused: boolean }) {
+function QueueStatus({ record: { queue, paused, settings } }: { record: Queue }) {
   const [first] = problemsOf(problems.value, queue);
-  if (isPaused && (!first || first.rule === 'paused'))
+  const off = paused ? 'paused' : disabledText(settings.enabled);
+  if (off && (!first || first.rule === 'paused'))
     return (
       <Pill tone="attention" icon="paused">
-        paused
+        {off}
       </Pill>
     );
   if (!first) return null;

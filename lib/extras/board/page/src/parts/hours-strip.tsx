@@ -1,4 +1,4 @@
-import { now } from '../live/clock.js';
+import { clockIn, isWithin, minutesOf } from './enabled.js';
 
 interface Props {
   /** Such as `08:00`. */
@@ -14,13 +14,7 @@ const DAY_MINUTES = 24 * 60;
 /** The hours of a day at which something runs, and the time there now. */
 export function HoursStrip({ from, to, tz = 'UTC' }: Props) {
   const isOn = (hour: number) => isWithin(hour * 60, from, to) || isWithin(hour * 60 + 59, from, to);
-  const clock = new Intl.DateTimeFormat('en-GB', {
-    timeZone: tz,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  const time = clock.format(now.value);
+  const time = clockIn(tz);
   const at = `${((minutesOf(time) / DAY_MINUTES) * 100).toFixed(1)}%`;
   return (
     <span class="day" role="img" aria-label={`From ${from} to ${to}, ${time} now in ${tz}`}>
@@ -30,14 +24,4 @@ export function HoursStrip({ from, to, tz = 'UTC' }: Props) {
       <b style={{ left: at }} />
     </span>
   );
-}
-
-function isWithin(minutes: number, from: string, to: string): boolean {
-  const [start, end] = [minutesOf(from), minutesOf(to)];
-  return start < end ? start <= minutes && minutes < end : start <= minutes || minutes < end;
-}
-
-function minutesOf(time: string): number {
-  const [hours, minutes] = time.split(':').map(Number);
-  return hours! * 60 + minutes!;
 }

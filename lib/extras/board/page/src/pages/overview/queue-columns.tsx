@@ -7,6 +7,7 @@ import { ActionButton } from '../../parts/action.js';
 import { Gauge } from '../../parts/gauge.js';
 import type { IconName } from '../../parts/icons.js';
 import { QueueLink } from '../../parts/links.js';
+import { disabledText } from '../../parts/enabled.js';
 import { wordOf } from '../../parts/problem-text.js';
 import { State } from '../../parts/state.js';
 import { actionsColumn, type Column } from '../../parts/table.js';
@@ -69,6 +70,8 @@ function stateOf(row: Queue): readonly [IconName, string] {
   // The pause is newer than the sample of the problems.
   if (row.paused) return ['paused', 'paused'];
   if (problem && problem.rule !== 'paused') return [problem.severity, wordOf(problem)];
+  const disabled = disabledText(row.settings.enabled);
+  if (disabled) return ['paused', disabled];
   if (row.workers === 0) return ['idle', 'no worker'];
   return row.active > 0 || row.waiting.value > 0 ? ['active', 'running'] : ['idle', 'idle'];
 }
