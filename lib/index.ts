@@ -100,6 +100,7 @@ export type { FailedJob } from './job/failed-job.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
+export type { JobPreview, SkipReason } from './admin/preview-jobs.js';
 export type { FlowSelection } from './admin/flow-actions.js';
 export type { GroupPage, GroupPageOptions, QueueGroup } from './admin/queue-group.js';
 export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.js';
@@ -121,6 +122,7 @@ export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
 export type { AdminEnqueueOptions } from './admin/enqueue-job.js';
 export type { ChangeOptions, JobChangeOptions, JobReplayOptions, OwnTransaction } from './admin/in-transaction.js';
 export type { BulkOptions } from './job/bulk-options.js';
+export type { BulkVerb } from './job/changed-states.js';
 export type { StatsOptions } from './admin/read-stats.js';
 export type { ErrorsOptions, QueueError } from './admin/list-errors.js';
 export type { HistoryOptions, MetricsPoint, MetricsStep, Percentiles } from './admin/read-history.js';
@@ -136,7 +138,7 @@ export type {
   SentJob,
   SentJobResult,
 } from './job/instrumentation.js';
-export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
+export type { ReplayKind, ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';
 export type { JobSchedule } from './job/schedules/job-schedule.js';
@@ -190,6 +192,7 @@ export type {
   JobPage,
   LogLine,
   LogPage,
+  StateOfJob,
   WorkerQueue,
   WorkerRecord,
 } from './store/admin/admin-store.js';

@@ -1,5 +1,6 @@
 import type { RecordedChanges } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
+import { changedStates } from '../job/changed-states.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/ids.js';
@@ -10,8 +11,6 @@ import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js
 import { JobBatches } from './job-batches.js';
 import { requireSelectedQueue } from './require-queue.js';
 import { callOf, givenFilter, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
-
-const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
 
 /** Returns whether the job of a single id is cancelled or will be, else the number of such jobs. */
 export async function cancelJobs(
@@ -30,12 +29,13 @@ export async function cancelJobs(
     return own.audit.record({ verb: 'cancel', which }, (changes) => cancelOne(own, which, changes));
   }
   const bulk = resolveBulk('Cannot cancel', options, ['manager']);
-  const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
+  const states = changedStates('cancel');
+  const selections = isJobIds(which) ? [which] : searchesOf('cancel', which, states);
   const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
   const call = callOf('cancel', which, options);
   await requireSelectedQueue(own, which);
   return own.audit.record(call, (changes) =>
-    new JobBatches(own).inBatches(undefined, selections, STATES, bulk, (ids) =>
+    new JobBatches(own).inBatches(undefined, selections, states, bulk, (ids) =>
       cancelAll(own, ids, changes, givenFilter(which)),
     ),
   );

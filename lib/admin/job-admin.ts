@@ -1,16 +1,17 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
+import { changedStates, type BulkVerb } from '../job/changed-states.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/ids.js';
 import { checkQueueName } from '../job/job-names.js';
-import { JOB_STATES } from '../job/job-state.js';
 import { requireOptions } from '../job/option-schema.js';
+import type { ReplayKind } from '../job/replay-options.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
-import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
+import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage, StateOfJob } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelJobs } from './cancel-jobs.js';
 import { explainJob } from './explain-job.js';
@@ -23,7 +24,16 @@ import {
   type JobReplayOptions,
 } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
-import { callOf, checkFilter, givenFilter, isJobIds, type JobSelection } from './job-selection.js';
+import { previewJobs, type JobPreview } from './preview-jobs.js';
+import {
+  callOf,
+  checkFilter,
+  checkIds,
+  givenFilter,
+  idBatchesOf,
+  isJobIds,
+  type JobSelection,
+} from './job-selection.js';
 import { requireSelectedQueue } from './require-queue.js';
 import { promoteJobs, retryJobs } from './retry-jobs.js';
 
@@ -45,6 +55,14 @@ export abstract class JobAdmin {
   async get(id: number): Promise<JobRecord | null> {
     checkJobId(id);
     return this.#parts.store.get(id);
+  }
+
+  /** The states and queues of those of the jobs that exist, in no order. It reads 500 jobs per statement, and no payloads. */
+  async states(ids: readonly number[]): Promise<StateOfJob[]> {
+    checkIds(ids);
+    const found: StateOfJob[] = [];
+    for (const batch of idBatchesOf([...new Set(ids)])) found.push(...(await this.#parts.store.states(batch)));
+    return found;
   }
 
   /**
@@ -122,6 +140,26 @@ export abstract class JobAdmin {
   }
 
   /**
+   * How many jobs a verb would change now, and how many it would leave as they are, by the reason: their state, or
+   * `unrecoverable`, or `unknown`. Changes nothing, and counts each number up to 10,000, so that it takes milliseconds to
+   * seconds in a table of any size. With ids the numbers are exact. With `dryRun` the verb itself counts only the jobs that it
+   * would change, and all of them.
+   *
+   * A retry takes its `rate`, `to` and `completed`, which decide about its jobs. The numbers are of no single moment: a job
+   * whose state changes meanwhile may count twice or not at all. The verb itself may differ by jobs that wait for each other
+   * in a flow, and by jobs whose keys other jobs own.
+   *
+   * @example
+   * ```ts
+   * const { changes, skips } = await admin.preview('cancel', { queue: 'email.send', name: 'newsletter' });
+   * console.log(`${changes.value} jobs, without ${skips.completed?.value ?? 0} completed ones`);
+   * ```
+   */
+  preview(verb: BulkVerb, which: JobSelection, options: ReplayKind = {}): Promise<JobPreview> {
+    return previewJobs(this.#parts, verb, which, options);
+  }
+
+  /**
    * Makes scheduled jobs due now: delayed, snoozed and retried ones. Selects and works like `retry`. Resolves with the
    * number of jobs.
    */
@@ -196,7 +234,7 @@ export abstract class JobAdmin {
     const bulk = resolveBulk('Cannot remove', options, ['manager']);
     const parts = partsForJobs(this.#parts, 'Cannot remove', which, bulk, manager);
     const { store, audit, waitNotifier, flowSettler } = parts;
-    const states = JOB_STATES.filter((state) => state !== 'active');
+    const states = changedStates('remove');
     const filter = givenFilter(which);
     const selections = [isJobIds(which) ? which : filter!];
     const call = callOf('remove', which, options);

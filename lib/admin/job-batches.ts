@@ -5,8 +5,14 @@ import type { JobState } from '../job/job-state.js';
 import type { PagePosition } from '../job/page-options.js';
 import type { ChangeEvent } from '../job/queue-event.js';
 import type { JobSearch } from '../store/admin/admin-store.js';
+import type { JobCount } from '../store/features/stats/stats-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { ADMIN_BATCH_SIZE, idBatchesOf, isJobIds, type JobIds } from './job-selection.js';
+import { ADMIN_BATCH_SIZE, idBatchesOf, idsOf, isJobIds, searchesIn, type JobIds } from './job-selection.js';
+
+/** A preview counts up to this number of jobs. */
+const MAX_COUNTED = 10_000;
+// As many pages as that number of jobs fills. A page of a filter without an index examines up to 2,000 jobs.
+const MAX_PAGES = MAX_COUNTED / ADMIN_BATCH_SIZE + 1;
 
 /** Changes a batch of jobs. Returns the ids of those that it has changed, and receives how many others were before. */
 type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
@@ -74,24 +80,49 @@ export class JobBatches {
   ): Promise<number> {
     let count = 0;
     for (const selection of selections) {
+      if (isJobIds(selection)) {
+        const byState = await this.countStates(selection, signal);
+        for (const state of states) count += byState.get(state) ?? 0;
+        continue;
+      }
       // One search per state, because a search does not return the states of the jobs.
-      const searches = isJobIds(selection) ? [selection] : statesOf(selection, states);
-      for await (const ids of this.#idBatches(searches)) {
+      for await (const ids of this.#idBatches(searchesIn(selection, states))) {
         signal?.throwIfAborted();
-        count += isJobIds(selection) ? await this.#countInStates(ids, states) : ids.length;
+        count += ids.length;
         if (count >= limit) return limit;
       }
     }
-    return count;
+    return Math.min(count, limit);
   }
 
-  async #countInStates(ids: readonly number[], states: readonly JobState[]): Promise<number> {
-    let count = 0;
-    for (const id of new Set(ids)) {
-      const job = await this.parts.store.get(id, this.parts.transaction);
-      if (job && states.includes(job.state)) count++;
+  /** The number of the jobs with these ids in each state; `unknown`: ids of no job. */
+  async countStates(which: JobIds, signal?: AbortSignal): Promise<Map<JobState | 'unknown', number>> {
+    const counts = new Map<JobState | 'unknown', number>();
+    const unknown = new Set(idsOf(which));
+    for (const ids of idBatchesOf([...unknown])) {
+      signal?.throwIfAborted();
+      for (const { id, state } of await this.parts.store.states(ids, this.parts.transaction)) {
+        counts.set(state, (counts.get(state) ?? 0) + 1);
+        unknown.delete(id);
+      }
     }
-    return count;
+    if (unknown.size > 0) counts.set('unknown', unknown.size);
+    return counts;
+  }
+
+  /** Counts the jobs of all searches up to 10,000, and reads a bounded number of rows. */
+  async countUpTo(searches: readonly JobSearch[]): Promise<JobCount> {
+    let value = 0;
+    for (const search of searches) {
+      let pages = 0;
+      for await (const ids of this.#findIdPages(search)) {
+        value += ids.length;
+        pages++;
+        if (value > MAX_COUNTED) return { value: MAX_COUNTED, atLeast: true };
+        if (pages > MAX_PAGES) return { value, atLeast: true };
+      }
+    }
+    return { value, atLeast: false };
   }
 
   async *#idBatches(selections: readonly (JobIds | JobSearch)[]): AsyncGenerator<number[]> {
@@ -102,16 +133,17 @@ export class JobBatches {
   }
 
   async *#findIdBatches(search: JobSearch): AsyncGenerator<number[]> {
+    for await (const ids of this.#findIdPages(search)) if (ids.length > 0) yield ids;
+  }
+
+  /** A page may be empty although there is a next one. */
+  async *#findIdPages(search: JobSearch): AsyncGenerator<number[]> {
     for (let after: PagePosition | undefined; ;) {
       const page = { after, limit: pageSize(ADMIN_BATCH_SIZE), order: 'oldest' } as const;
       const { jobs, next } = await this.parts.store.findIds(search, page, this.parts.transaction);
-      if (jobs.length > 0) yield jobs;
+      yield jobs;
       if (!next) return;
       after = next;
     }
   }
-}
-
-function statesOf(search: JobSearch, states: readonly JobState[]): JobSearch[] {
-  return states.filter((state) => (search.state ?? state) === state).map((state) => ({ ...search, state }));
 }

@@ -1,6 +1,7 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
 import { batchesOf } from '../common/lists.js';
 import type { BulkOptions } from '../job/bulk-options.js';
+import type { BulkVerb } from '../job/changed-states.js';
 import { HEADERS } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
@@ -12,6 +13,9 @@ import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 
 /** The maximum number of jobs that one transaction changes. */
 export const ADMIN_BATCH_SIZE = 500;
+
+/** The code of jobs that were discarded, or failed with an UnrecoverableError. */
+export const UNRECOVERABLE = 'UNRECOVERABLE';
 
 // SQLite accepts no condition with a thousand parts.
 const MAX_FILTER_HEADERS = 100;
@@ -55,7 +59,7 @@ export function idBatchesOf(which: JobIds): Iterable<number[]> {
   return batchesOf(idsOf(which), ADMIN_BATCH_SIZE);
 }
 
-function idsOf(which: JobIds): readonly number[] {
+export function idsOf(which: JobIds): readonly number[] {
   return typeof which === 'number' ? [which] : which;
 }
 
@@ -86,20 +90,34 @@ export function givenFilter(which: JobSelection): JobFilter | undefined {
   return isJobIds(which) ? undefined : filterOf(which);
 }
 
-/** One search per state. The filter may name one of these states. */
-export function searchesOf(where: string, which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
-  const filter = filterOf(which);
-  const { state } = filter;
-  InvalidOptionsError.throwIfAny(where, [
+/**
+ * The searches for the jobs of a filter that the verb changes: one per state. The filter may name one of these states.
+ *
+ * @param states those of `changedStates`
+ */
+export function searchesOf(verb: BulkVerb, which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
+  const search = searchOf(verb, which);
+  const { state } = search;
+  InvalidOptionsError.throwIfAny(`Cannot ${verb}`, [
     expected(state === undefined || states.includes(state), `state to be one of ${states.join(', ')}`, state),
   ]);
-  const searched = state === undefined ? states : [state];
-  return searched.map((each) => ({ ...filter, state: each }));
+  return searchesIn(search, states);
 }
 
-/** The jobs of the searches, except those that are meant to stay dead unless the filter names their error. */
-export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[] {
-  return searches.map((search) => (search.error === undefined ? { ...search, otherThan: 'UNRECOVERABLE' } : search));
+/** One search per state; only one, or none, if the search names a state. */
+export function searchesIn(search: JobSearch, states: readonly JobState[]): JobSearch[] {
+  return states.filter((state) => (search.state ?? state) === state).map((state) => ({ ...search, state }));
+}
+
+/** The filter, for a retry without jobs that are meant to stay dead. */
+export function searchOf(verb: BulkVerb, which: JobFilter | AllJobs): JobSearch {
+  const filter = filterOf(which);
+  return isUnrecoverableSkipped(verb, filter) ? { ...filter, otherThan: UNRECOVERABLE } : filter;
+}
+
+/** Whether jobs that are meant to stay dead do: a filter that names an error means them, too. */
+export function isUnrecoverableSkipped(verb: BulkVerb, { error }: JobFilter): boolean {
+  return verb === 'retry' && error === undefined;
 }
 
 /**
@@ -108,15 +126,19 @@ export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[
  * @throws InvalidOptionsError
  */
 export function callOf(
-  verb: 'cancel' | 'retry' | 'promote' | 'remove',
+  verb: BulkVerb,
   which: JobSelection,
   options: BulkOptions & { readonly manager?: unknown },
 ): AuditedCall {
-  // forEach would skip the holes of a list.
-  if (isJobIds(which)) for (const id of idsOf(which)) checkJobId(id);
+  if (isJobIds(which)) checkIds(which);
   const { manager: _manager, dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
   const queue = isJobIds(which) ? undefined : (which as JobFilter).queue;
   return { verb, which, queue, ...(Object.keys(others).length > 0 && { options: others }) };
+}
+
+export function checkIds(which: JobIds): void {
+  // forEach would skip the holes of a list.
+  for (const id of idsOf(which)) checkJobId(id);
 }
 
 export function checkFilter(filter: JobFilter): void {

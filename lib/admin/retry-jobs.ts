@@ -1,21 +1,14 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
+import { changedStates } from '../job/changed-states.js';
 import { requireOptions } from '../job/option-schema.js';
-import { resolveReplay } from '../job/replay-options.js';
+import { resolveReplay, type resolveReplayKind } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
 import { requireQueue, requireSelectedQueue, takeCreate } from './require-queue.js';
-import {
-  callOf,
-  filterOf,
-  givenFilter,
-  isJobIds,
-  searchesOf,
-  withoutUnrecoverable,
-  type JobSelection,
-} from './job-selection.js';
+import { callOf, givenFilter, isJobIds, searchesOf, searchOf, type JobSelection } from './job-selection.js';
 
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(
@@ -27,14 +20,11 @@ export async function retryJobs(
   const { mayCreate, others } = takeCreate('Cannot retry', given);
   const { manager, ...options } = others;
   const { to, intervalMs, ...bulk } = resolveReplay(options);
-  const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
-  const isPlain = to === undefined && intervalMs === 0 && !completed;
-  const finished = completed ? (['completed', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
-  const states = isPlain ? (['scheduled', ...finished] as const) : finished;
+  const { isReplay, completed, states } = retryOf(which, { to, intervalMs, completed: bulk.completed });
   const own = partsForJobs(parts, 'Cannot retry', which, bulk, manager);
   const { store, audit, notifier, flowSettler } = own;
-  const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
-  const filter = isJobIds(which) ? undefined : withoutUnrecoverable([filterOf(which)])[0];
+  const selections = isJobIds(which) ? [which] : searchesOf('retry', which, states);
+  const filter = isJobIds(which) ? undefined : searchOf('retry', which);
   const recorded = call ?? callOf('retry', which, options);
   await requireSelectedQueue(own, which);
   if (to !== undefined && !mayCreate) await requireQueue(own, to);
@@ -42,7 +32,7 @@ export async function retryJobs(
     new JobBatches(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
       const retried = await changes.run((change) =>
-        isPlain ? store.retry(ids, change, filter) : store.replay(ids, replay, change, filter),
+        isReplay ? store.replay(ids, replay, change, filter) : store.retry(ids, change, filter),
       );
       // A job of a flow may wait for others, which may have ended meanwhile.
       await flowSettler.recheck(retried);
@@ -53,11 +43,18 @@ export async function retryJobs(
   return moved;
 }
 
+/** A filter for completed jobs means them. */
+export function retryOf(which: JobSelection, { to, intervalMs, ...given }: ReturnType<typeof resolveReplayKind>) {
+  const completed = given.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
+  const isReplay = to !== undefined || intervalMs > 0 || completed;
+  return { isReplay, completed, states: changedStates('retry', { isReplay, completed }) };
+}
+
 export async function promoteJobs(parts: AdminParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
   const { manager, ...options } = requireOptions('Cannot promote', given);
   const bulk = resolveBulk('Cannot promote', options, ['manager']);
-  const states = ['scheduled'] as const;
-  const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
+  const states = changedStates('promote');
+  const selections = isJobIds(which) ? [which] : searchesOf('promote', which, states);
   const own = partsForJobs(parts, 'Cannot promote', which, bulk, manager);
   const { store, audit, notifier } = own;
   const call = callOf('promote', which, options);

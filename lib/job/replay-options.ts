@@ -8,7 +8,7 @@ import { checkAndResolve, checked, flag, option, type Option, type SchemaOf } fr
 export type ReplayRate = `${number}/${'s' | 'm' | 'h' | 'd'}` | { jobs: number; per: Duration };
 
 /** How finished jobs start anew. */
-export interface ReplayOptions extends BulkOptions {
+export interface ReplayKind {
   /**
    * Spreads the jobs over time. The first job waits at once, and the others are scheduled at even intervals, which need
    * no further work of this process. Default: all jobs wait at once.
@@ -22,6 +22,9 @@ export interface ReplayOptions extends BulkOptions {
   completed?: boolean;
 }
 
+/** Options of a retry of several jobs. */
+export interface ReplayOptions extends BulkOptions, ReplayKind {}
+
 const RATE_EXPECTED = `to be like '10/s' (or m, h, d) or { jobs, per }, with jobs above 0, per ${DURATION_EXPECTED}`;
 
 /** Milliseconds between two jobs; below 1 if there are several per millisecond. 0: all at once. */
@@ -33,15 +36,21 @@ const INTERVAL: Option<number> = {
   resolve: (rate) => (rate === undefined ? 0 : intervalOf(rate as ReplayRate)!),
 };
 
-const REPLAY_OPTIONS = {
-  ...BULK_OPTIONS,
+const REPLAY_KIND = {
   rate: INTERVAL,
   to: checked<string | undefined>((queue) => [nameProblem('queue name', queue)]),
   completed: option(flag, false),
-} satisfies SchemaOf<ReplayOptions>;
+} satisfies SchemaOf<ReplayKind>;
+
+const REPLAY_OPTIONS = { ...BULK_OPTIONS, ...REPLAY_KIND } satisfies SchemaOf<ReplayOptions>;
 
 export function resolveReplay(given: ReplayOptions) {
   const { rate: intervalMs, ...others } = checkAndResolve('Cannot retry', REPLAY_OPTIONS, given);
+  return { ...others, intervalMs };
+}
+
+export function resolveReplayKind(where: string, given: ReplayKind) {
+  const { rate: intervalMs, ...others } = checkAndResolve(where, REPLAY_KIND, given);
   return { ...others, intervalMs };
 }
 

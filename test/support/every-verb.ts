@@ -211,6 +211,8 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   advance(1);
   await audit.prune(0, 10);
   await admin.counts();
+  await admin.states([1]);
+  await admin.states(Array.from({ length: 40 }, (_, n) => n + 1));
   await admin.queues();
   await admin.problemFacts({ unserved: ['q'], paused: ['q', 'other'], behind: ['q', 'other'] });
   await stats.read();

@@ -24,6 +24,7 @@ const STRICT: Readonly<Record<string, Verb>> = {
   'cancel, dry run': (admin, queue) => admin.cancel({ queue, state: 'waiting' }, { dryRun: true }),
   retry: (admin, queue) => admin.retry({ queue }),
   promote: (admin, queue) => admin.promote({ queue }),
+  preview: (admin, queue) => admin.preview('promote', { queue }),
   remove: (admin, queue) => admin.remove({ queue }),
   unsubscribe: (admin, queue) => admin.unsubscribe(queue),
   'obliterate, dry run': (admin, queue) => admin.obliterate(queue, { dryRun: true }),
@@ -52,7 +53,7 @@ const CREATING = ['subscribe'];
 const WITHOUT_A_QUEUE = [
   ...['as', 'queues', 'workers', 'subscriptions', 'prune', 'erase', 'rekey', 'get', 'explain', 'logs', 'release'],
   ...['reschedule', 'reprioritise', 'update', 'duplicate', 'steps', 'signals', 'signal', 'group'],
-  ...['flow', 'cancelFlow', 'retryFlow'],
+  ...['flow', 'cancelFlow', 'retryFlow', 'states'],
 ];
 
 describeEngines('a queue that does not exist', (setup) => {

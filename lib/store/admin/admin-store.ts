@@ -47,6 +47,13 @@ export interface JobSearch extends JobFilter {
   otherThan?: string;
 }
 
+/** The state of a job, and its queue. */
+export interface StateOfJob {
+  id: number;
+  queue: string;
+  state: JobState;
+}
+
 /** A page of a list of jobs. */
 export interface JobPage {
   /**
@@ -166,6 +173,8 @@ export interface AdminStore {
   counts(queue?: string): Promise<JobCounts>;
   /** @param transaction reads its changes, too */
   get(id: number, transaction?: CallerTransaction): Promise<JobRecord | null>;
+  /** The states of those of the jobs that exist, in no order. See `findIds` for `transaction`. */
+  states(ids: readonly number[], transaction?: CallerTransaction): Promise<StateOfJob[]>;
   /** What the database knows about the reasons why the job does not run. Null if it does not exist. */
   facts(id: number): Promise<JobFacts | null>;
   /** The facts about problems beside the statistics. */

@@ -13,6 +13,7 @@ import { ERASERS, eraseQueue } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../rows/job-record.js';
+import { readStates } from './job-states.js';
 import { hasQueue, readQueueNames } from './known-queues.js';
 import { readFacts } from './read-facts.js';
 import { readSuspectFacts } from './read-problem-facts.js';
@@ -112,6 +113,12 @@ export function sqlAdminStore(
   return {
     counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
+
+    states(ids, transaction) {
+      const work = () => readStates(ids);
+      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.runIdempotent(work);
+    },
+
     facts: (id) => readTwice(() => readFacts(id), undefined),
     problemFacts: (suspects) => blocking.runIdempotent(() => readSuspectFacts(suspects)),
     find: (search, page) => blocking.runIdempotent(() => findJobs(search, page, dialect)),
