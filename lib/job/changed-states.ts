@@ -3,7 +3,8 @@ import { JOB_STATES, type JobState } from './job-state.js';
 /** A verb that changes the jobs of a selection. */
 export type BulkVerb = 'retry' | 'promote' | 'cancel' | 'remove';
 
-const CHANGED: Readonly<Record<BulkVerb, readonly JobState[]>> = {
+/** The states of the jobs that each verb changes without further options. */
+export const CHANGED_STATES: Readonly<Record<BulkVerb, readonly JobState[]>> = {
   retry: ['scheduled', 'dead', 'cancelled'],
   promote: ['scheduled'],
   cancel: ['scheduled', 'waiting', 'blocked', 'active'],
@@ -19,6 +20,6 @@ export function changedStates(
   verb: BulkVerb,
   retry: { readonly isReplay?: boolean; readonly completed?: boolean } = {},
 ): readonly JobState[] {
-  if (verb !== 'retry' || !retry.isReplay) return CHANGED[verb];
+  if (verb !== 'retry' || !retry.isReplay) return CHANGED_STATES[verb];
   return retry.completed ? ['completed', 'dead', 'cancelled'] : ['dead', 'cancelled'];
 }

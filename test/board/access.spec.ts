@@ -34,7 +34,7 @@ describe('the board, for every person and device,', () => {
       }
       await window.go('jobs?queue=email');
       await window.button('Retry …').click();
-      await window.page.getByText(/A dry run counted/).waitFor();
+      await window.page.getByText(/^Changes \d+ jobs?, skips/).waitFor();
       found.push(...(await violations(window)).map((problem) => `dialog: ${problem}`));
       await window.confirm('Keep as it is');
       await window.page.keyboard.press('Control+k');
@@ -115,12 +115,12 @@ describe('the board, for every person and device,', () => {
     await window.go('jobs?queue=email');
     await tabTo('Cancel …');
     await keyboard.press('Enter');
-    await window.page.getByText('A dry run counted 3 jobs.').waitFor();
+    await window.page.getByText('Changes 3 jobs, skips none.').waitFor();
     const inDialog = await window.page.evaluate<boolean>(`document.activeElement.closest('dialog') !== null`);
     await keyboard.press('Escape');
     const afterEscape = await focused();
     await keyboard.press('Enter');
-    await window.page.getByText('A dry run counted 3 jobs.').waitFor();
+    await window.page.getByText('Changes 3 jobs, skips none.').waitFor();
     await keyboard.press('Enter');
     await window.announced('3 jobs cancelled.');
     await window.page.locator('nav a').first().focus();

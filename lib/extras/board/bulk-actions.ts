@@ -1,17 +1,51 @@
 import type { JobSelection } from '../../admin/job-selection.js';
+import type { BulkVerb } from '../../job/changed-states.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
+import type { JobState } from '../../job/job-state.js';
+import type { ReplayKind } from '../../job/replay-options.js';
+import { notFound } from '../dashboard/error-status.js';
 import type { BoardCall } from './board-call.js';
-import { jobFor } from './allowed.js';
-import type { BoardWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
 
 /** The largest number of jobs that one request changes, so that it ends before a proxy gives up. */
 const MAX_CHANGED = 10_000;
 const MAX_IDS = 200;
 
+/**
+ * The answer of a bulk verb: the number of jobs that it has changed. A dry run also has those that the verb would skip, and
+ * those that have left the state in which the list showed them.
+ */
+export async function bulkAnswer(
+  call: BoardCall,
+  verb: BulkVerb,
+  options: ReplayKind,
+  act: (which: Exclude<JobSelection, number>, bulk: { limit: number }) => Promise<number>,
+): Promise<object> {
+  const which = await selectJobs(call, verb);
+  const bulk = bulkOptions(call.input);
+  if (call.input.raw('dryRun') !== true) return { changed: await act(which, bulk) };
+  const { changes, skips } = await call.admin.preview(verb, which, options);
+  const unknown = Array.isArray(which) ? idsOf(call.input).length - which.length : 0;
+  return {
+    changed: Math.min(changes.value, bulk.limit),
+    changes,
+    skips: { ...skips, ...(unknown > 0 && { unknown: { value: unknown, atLeast: false } }) },
+    left: Array.isArray(which) ? await leftJobs(call, which) : {},
+  };
+}
+
+/** The present states of the jobs that are not in the `listState` of the request, with the number of jobs in each. */
+async function leftJobs({ admin, input }: BoardCall, ids: readonly number[]) {
+  const listState = input.text('listState');
+  const left: Partial<Record<JobState, number>> = {};
+  if (listState === undefined) return left;
+  for (const { state } of await admin.states(ids)) if (state !== listState) left[state] = (left[state] ?? 0) + 1;
+  return left;
+}
+
 /** The jobs of the request, all of which the caller may change with the verb. */
-export async function selectJobs(call: BoardCall, verb: BoardWriteVerb): Promise<Exclude<JobSelection, number>> {
+async function selectJobs(call: BoardCall, verb: BulkVerb): Promise<Exclude<JobSelection, number>> {
   const { input, access } = call;
   if (!input.has('filter')) return selectIds(call, verb);
   const filter = input.part('filter').filter();
@@ -24,8 +58,17 @@ export async function selectJobs(call: BoardCall, verb: BoardWriteVerb): Promise
   return filter;
 }
 
-async function selectIds(call: BoardCall, verb: BoardWriteVerb): Promise<number[]> {
-  const { input } = call;
+/** Without jobs that were removed meanwhile: the caller may have no right to a job that has such an id later. */
+async function selectIds({ admin, access, input }: BoardCall, verb: BulkVerb): Promise<number[]> {
+  const ids = idsOf(input);
+  const found = await admin.states(ids);
+  if (found.length === 0) throw notFound(`Job ${ids[0]}`);
+  for (const { queue } of found) await access.require(verb, queue);
+  const known = new Set(found.map(({ id }) => id));
+  return ids.filter((id) => known.has(id));
+}
+
+function idsOf(input: BoardInput): readonly number[] {
   const ids = input.has('id') ? [input.id()] : input.raw('ids');
   InvalidOptionsError.throwIfAny('Invalid request', [
     expected(
@@ -34,12 +77,11 @@ async function selectIds(call: BoardCall, verb: BoardWriteVerb): Promise<number[
       ids,
     ),
   ]);
-  for (const id of ids as number[]) await jobFor(call, verb, id);
-  return ids as number[];
+  return [...new Set(ids as number[])];
 }
 
 /** The number of jobs is at most 10,000: the page repeats the action for more. */
-export function bulkOptions(input: BoardInput): { limit: number; dryRun?: boolean } {
+function bulkOptions(input: BoardInput): { limit: number; dryRun?: boolean } {
   const limit = input.number('limit') ?? MAX_CHANGED;
   InvalidOptionsError.throwIfAny('Invalid request', [
     expected(limit <= MAX_CHANGED, `limit to be at most ${MAX_CHANGED}`, limit),

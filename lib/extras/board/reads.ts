@@ -1,3 +1,4 @@
+import { CHANGED_STATES } from '../../job/changed-states.js';
 import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
@@ -52,6 +53,8 @@ async function readRights({ access, input }: BoardCall) {
     ...{ isReadOnly: access.isReadOnly, user: access.user ?? null },
     verbs: await access.allowed(verbs),
     queues: Object.fromEntries(queues),
+    // The page disables a verb that would change none of the jobs.
+    changes: CHANGED_STATES,
   };
 }
 

@@ -1,13 +1,13 @@
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
 import { isFinalState } from '../../job/job-state.js';
-import type { ReplayOptions } from '../../job/replay-options.js';
+import type { ReplayKind } from '../../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import { notFound, Refusal } from '../dashboard/error-status.js';
 import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
-import { bulkOptions, selectJobs } from './bulk-actions.js';
+import { bulkAnswer } from './bulk-actions.js';
 import { enqueueJob } from './enqueue-job.js';
 import { newPayload } from './new-payload.js';
 import { createSchedule, editSchedule } from './schedule-writes.js';
@@ -28,10 +28,9 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
   'limit-group': async (call) =>
     done(await (await groupOf(call, 'limit-group')).limit(call.input.raw('change') as null)),
   retry: retryJobs,
-  cancel: async (call) => changed(await call.admin.cancel(await selectJobs(call, 'cancel'), bulkOptions(call.input))),
-  promote: async (call) =>
-    changed(await call.admin.promote(await selectJobs(call, 'promote'), bulkOptions(call.input))),
-  remove: async (call) => changed(await call.admin.remove(await selectJobs(call, 'remove'), bulkOptions(call.input))),
+  cancel: (call) => bulkAnswer(call, 'cancel', {}, (which, bulk) => call.admin.cancel(which, bulk)),
+  promote: (call) => bulkAnswer(call, 'promote', {}, (which, bulk) => call.admin.promote(which, bulk)),
+  remove: (call) => bulkAnswer(call, 'remove', {}, (which, bulk) => call.admin.remove(which, bulk)),
   release: async (call) => oneChanged(await call.admin.release((await jobFor(call, 'release')).id)),
   reschedule: async (call) => {
     const { admin, input } = call;
@@ -87,15 +86,13 @@ async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'r
 async function retryJobs(call: BoardCall): Promise<object> {
   const { admin, access, input } = call;
   const [rate, to] = [input.text('rate'), input.text('to')];
-  const selection = await selectJobs(call, 'retry');
   if (to !== undefined) await access.require('retry', to);
-  const options: ReplayOptions = {
-    ...bulkOptions(input),
+  const options: ReplayKind = {
     ...(rate !== undefined && { rate: rate as '1/s' }),
     ...(to !== undefined && { to }),
     ...(input.has('completed') && { completed: input.raw('completed') as boolean }),
   };
-  return changed(await admin.retry(selection, options));
+  return bulkAnswer(call, 'retry', options, (which, bulk) => admin.retry(which, { ...options, ...bulk }));
 }
 
 /** A copy with a payload of its own does the same as a copy and an update, so it needs both rights. */

@@ -1,3 +1,5 @@
+import type { BulkVerb } from '../../../../job/changed-states.js';
+import type { JobPreview } from '../../../../admin/preview-jobs.js';
 import type { MetricsPoint } from '../../../../admin/read-history.js';
 import type { FlowNode, FlowRecord, FlowSummary } from '../../../../job/flows/flow-record.js';
 import type { JobExplanation } from '../../../../job/explain/job-reason.js';
@@ -63,10 +65,15 @@ export type DeadJobsOfQueue = Wire<DeadGroups>;
 /** `hasMore`: there are further errors, with fewer failed attempts. */
 export type ErrorList = Wire<CountedErrors>;
 
+/** The answer of a dry run. `left`: the selected jobs that are no longer in the state of the list, by their state. */
+export type Preview = Wire<JobPreview> & { readonly left: Readonly<Record<string, number>> };
+
 export interface Rights {
   readonly verbs: readonly Verb[];
   readonly isReadOnly: boolean;
   readonly user: string | null;
+  /** The states of the jobs that each verb changes; undefined before the first answer. */
+  readonly changes?: Readonly<Record<BulkVerb, readonly string[]>> | undefined;
 }
 
 /** `queues`: the verbs in each queue that was asked for. */

@@ -1,3 +1,5 @@
+import type { Preview } from './answers.js';
+
 // The script is in the folder of the board, wherever a proxy puts it.
 const ROOT = new URL('api/', import.meta.url);
 
@@ -31,8 +33,8 @@ export function read<Answer>(name: string, query: Query = {}): Promise<Answer> {
   return send(url, { headers: { accept: 'application/json' } });
 }
 
-/** `changed`: the number of changed jobs or queues. `id`: the new job. */
-export interface WriteAnswer {
+/** `changed`: the number of changed jobs or queues. `id`: the new job. A dry run has a preview. */
+export interface WriteAnswer extends Partial<Preview> {
   readonly changed?: number;
   readonly id?: number;
 }

@@ -47,7 +47,7 @@ async function load(queues: readonly string[]): Promise<void> {
 }
 
 /** Equal rights draw nothing anew. */
-function setRights({ rights }: Known, { verbs, isReadOnly, user }: Rights): void {
-  const found = { verbs, isReadOnly, user };
+function setRights({ rights }: Known, { verbs, isReadOnly, user, changes }: Rights): void {
+  const found = { verbs, isReadOnly, user, changes };
   if (JSON.stringify(found) !== JSON.stringify(rights.peek())) rights.value = found;
 }

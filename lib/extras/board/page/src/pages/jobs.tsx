@@ -70,7 +70,9 @@ export function JobsPage({ params }: PageProps) {
           )}
         </Loaded>
       </section>
-      {selected.length > 0 && <SelectionBar jobs={selected} onClear={() => setSelected([])} />}
+      {selected.length > 0 && (
+        <SelectionBar jobs={selected} listState={params['state']} onClear={() => setSelected([])} />
+      )}
     </>
   );
 }

@@ -1,20 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { BulkVerb } from '../../../../../job/changed-states.js';
 import { messageOf, write } from '../api.js';
-import type { Verb } from '../answers.js';
-import { number } from '../format.js';
+import type { Count, Preview as PreviewAnswer, Verb } from '../answers.js';
+import { countOf, number, plural, sum } from '../format.js';
 import { refresh } from '../live/live.js';
+import { rightsFor } from '../live/rights.js';
 import { ask } from './dialog.js';
 import type { Field, Values } from './field.js';
 import { Icon, type IconName } from './icons.js';
 import { announce } from './toasts.js';
 
-export type BulkVerb = 'retry' | 'cancel' | 'promote' | 'remove';
-
 /** The filter of a list, as the server takes it. */
 export type JobFilter = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The selected jobs, or all jobs of a filter. */
-export type Selection = { readonly ids: readonly number[] } | { readonly filter: JobFilter };
+/** The selected jobs, and the state of the list from which they are, if it has one; or all jobs of a filter. */
+export type Selection =
+  { readonly ids: readonly number[]; readonly listState?: string | undefined } | { readonly filter: JobFilter };
 
 interface Bulk {
   readonly text: string;
@@ -40,14 +41,17 @@ interface Props {
   readonly text?: string;
   /** The whole name, if there is one button per row. */
   readonly label?: string;
+  /** The states of the jobs, if they are known. The verb may change none of them. */
+  readonly states?: readonly string[] | undefined;
   readonly isPrimary?: boolean;
   readonly onDone?: () => void;
 }
 
 /** A button that changes many jobs, or nothing without the right. */
-export function BulkButton({ verbs, verb, selection, text, label, isPrimary, onDone }: Props) {
+export function BulkButton({ verbs, verb, selection, text, label, states, isPrimary, onDone }: Props) {
   if (!verbs.includes(verb)) return null;
   const { icon, text: ownText } = BULKS[verb];
+  const reason = states && reasonNotTo(verb, states, 'filter' in selection());
   const name = isPrimary ? 'primary' : verb === 'remove' ? 'danger' : '';
   return (
     <button
@@ -55,7 +59,9 @@ export function BulkButton({ verbs, verb, selection, text, label, isPrimary, onD
       class={name}
       data-verb={verb}
       aria-label={label}
-      onClick={() => askForBulk(verb, selection(), onDone)}
+      aria-disabled={reason !== undefined}
+      title={reason}
+      onClick={() => (reason === undefined ? askForBulk(verb, selection(), onDone) : announce(reason))}
     >
       {icon && <Icon name={icon} size={14} />}
       {text ?? ownText} …
@@ -63,7 +69,16 @@ export function BulkButton({ verbs, verb, selection, text, label, isPrimary, onD
   );
 }
 
-/** Asks with the number of jobs that a dry run has counted. */
+/** Why the verb would change no job in these states; undefined: it may change some. */
+function reasonNotTo(verb: BulkVerb, states: readonly string[], isFilter: boolean): string | undefined {
+  // A retry of the filter for completed jobs means them.
+  if (verb === 'retry' && isFilter && states.includes('completed')) return undefined;
+  const changed = rightsFor().changes?.[verb];
+  if (!changed || states.some((state) => changed.includes(state))) return undefined;
+  return `${BULKS[verb].text} changes no job that is ${[...new Set(states)].join(' or ')}, only: ${changed.join(', ')}.`;
+}
+
+/** Asks with the numbers of jobs that the server would change and skip. */
 export function askForBulk(verb: BulkVerb, selection: Selection, onDone?: () => void): void {
   const { text } = BULKS[verb];
   const which =
@@ -72,7 +87,7 @@ export function askForBulk(verb: BulkVerb, selection: Selection, onDone?: () => 
       : `all jobs of the filter ${filterText(selection.filter)}`;
   ask({
     title: `${text} ${which}?`,
-    content: <DryRun verb={verb} selection={selection} />,
+    result: ({ rate = '', to = '' }) => <Preview {...{ verb, selection }} isReplay={rate !== '' || to !== ''} />,
     fields: fieldsOf(verb, selection),
     submit: text,
     isDangerous: verb === 'remove' || verb === 'cancel',
@@ -101,19 +116,50 @@ async function change(verb: BulkVerb, selection: Selection, { limit, rate, to }:
   await refresh();
 }
 
-function DryRun({ verb, selection }: { verb: BulkVerb; selection: Selection }) {
+/** @param isReplay a retry at a rate or into another queue, which starts only finished jobs anew */
+function Preview({ verb, selection, isReplay }: { verb: BulkVerb; selection: Selection; isReplay: boolean }) {
   const [text, setText] = useState('Counting');
-  useEffect(() => void dryRun(verb, selection).then(setText), []);
+  useEffect(() => {
+    let isLatest = true;
+    void preview(verb, selection, isReplay).then((counted) => isLatest && setText(counted));
+    return () => void (isLatest = false);
+  }, [isReplay]);
   return <p role="status">{text}</p>;
 }
 
-async function dryRun(verb: BulkVerb, selection: Selection): Promise<string> {
+async function preview(verb: BulkVerb, selection: Selection, isReplay: boolean): Promise<string> {
   try {
-    const { changed = 0 } = await write(verb, { ...selection, dryRun: true });
-    return `A dry run counted ${number(changed)}${changed >= MAX_CHANGED ? ' or more' : ''} jobs.`;
+    // The number of jobs is the same at each rate.
+    const { changes, skips, left } = await write(verb, {
+      ...selection,
+      dryRun: true,
+      ...(isReplay && { rate: '1/s' }),
+    });
+    return previewText({ changes: changes!, skips: skips!, left: left! });
   } catch (error) {
-    return `The dry run failed: ${messageOf(error)}`;
+    return `The jobs could not be counted: ${messageOf(error)}`;
   }
+}
+
+function previewText({ changes, skips, left }: PreviewAnswer): string {
+  const reasons = Object.entries(skips) as [string, Count][];
+  const changed = `Changes ${countOf(changes)} ${changes.value === 1 && !changes.atLeast ? 'job' : 'jobs'}`;
+  const gone = sum(Object.values(left));
+  const since =
+    gone === 0
+      ? ''
+      : ` Of the selected jobs, ${plural(gone, 'job')} left the filter: ${Object.entries(left)
+          .map(([state, value]) => reasonText(state, { value, atLeast: false }))
+          .join(', ')} now.`;
+  if (reasons.length === 0) return `${changed}, skips none.${since}`;
+  const total = { value: sum(reasons.map(([, { value }]) => value)), atLeast: reasons.some(([, one]) => one.atLeast) };
+  return `${changed}, skips ${countOf(total)}: ${reasons.map(([reason, count]) => reasonText(reason, count)).join(', ')}.${since}`;
+}
+
+function reasonText(reason: string, count: Count): string {
+  const isOne = count.value === 1 && !count.atLeast;
+  if (reason === 'unknown') return `${countOf(count)} no longer ${isOne ? 'exists' : 'exist'}`;
+  return `${countOf(count)} ${isOne ? 'is' : 'are'} ${reason}`;
 }
 
 export function filterText(filter: JobFilter): string {
