@@ -329,7 +329,19 @@ describeEngines('the command line', (setup) => {
     expect(await json('promote', String(scheduled), '--yes')).toEqual({ changed: 1 });
     expect(await stateOf(scheduled)).toBe('waiting');
     expect(await json('cancel', String(cancelled), '--yes')).toEqual({ changed: 1 });
-    expect(await json('retry', '--queue', 'a', '--state', 'cancelled', '--dry-run')).toEqual({ wouldChange: 1 });
+    expect(await json('retry', '--queue', 'a', '--state', 'cancelled', '--dry-run')).toEqual({
+      ...{ wouldChange: 1, wouldSkip: {} },
+    });
+    expect(await json('cancel', '--queue', 'a', '--dry-run')).toEqual({
+      ...{ wouldChange: 1, wouldSkip: { cancelled: { value: 1, atLeast: false } } },
+    });
+    expect(await call('retry', String(scheduled), String(cancelled), '4711', '--rate', '1/s', '--dry-run')).toEqual({
+      ...{ code: 0, err: '' },
+      out: 'Retry would change 1 job. It would skip 1 waiting, 1 unknown.\n',
+    });
+    expect(await call('retry', String(scheduled), String(other), '--limit', '1', '--dry-run')).toMatchObject({
+      out: 'Retry would change 0 jobs. It would skip 2 waiting.\n',
+    });
     expect(await stateOf(cancelled)).toBe('cancelled');
     expect(await json('retry', '--queue', 'a', '--state', 'cancelled', '--yes')).toEqual({ changed: 1 });
     expect(await json('remove', '--queue', 'a', '--yes')).toEqual({ changed: 2 });

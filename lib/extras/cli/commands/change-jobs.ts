@@ -1,8 +1,10 @@
 import type { QueueAdmin } from '../../../admin/queue-admin.js';
+import type { JobPreview } from '../../../admin/preview-jobs.js';
 import type { BulkOptions } from '../../../job/bulk-options.js';
-import type { ReplayRate } from '../../../job/replay-options.js';
+import type { BulkVerb } from '../../../job/changed-states.js';
+import type { ReplayKind, ReplayRate } from '../../../job/replay-options.js';
 import type { JobFilter } from '../../../store/admin/admin-store.js';
-import { jobId, type Call, type Command } from '../command.js';
+import { jobId, type Call, type CallOptions, type Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
 import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
 import { FILTER_OPTIONS, FILTER_USAGE, filterOf } from './filter.js';
@@ -19,52 +21,55 @@ const SELECTION_USAGE = `<id…> | --all | ${FILTER_USAGE} [--limit N] [--dry-ru
 const SELECTION_OPTIONS = { ...FILTER_OPTIONS, ...BULK_OPTIONS, all: { type: 'boolean' } } as const;
 const REPLAY_OPTIONS = { to: { type: 'string' }, rate: { type: 'string' }, ...CREATE_OPTION } as const;
 
-const retryJobs: Change = ({ engine, options }, which, bulk) => {
+const retryJobs: Change = ({ engine, options }, which, bulk) =>
+  engine.admin.retry(which, { ...bulk, ...replayOf(options), create: options.flag('create') });
+
+function replayOf(options: CallOptions): ReplayKind {
   const [to, rate] = [options.text('to'), options.text('rate')];
   const completed = options.flag('completed');
-  return engine.admin.retry(which, {
-    ...bulk,
+  return {
     ...(to !== undefined && { to }),
     ...(rate !== undefined && { rate: rate as ReplayRate }),
     ...(completed && { completed }),
-    create: options.flag('create'),
-  });
-};
+  };
+}
 
 export const retry: Command = {
   usage: `${SELECTION_USAGE} [--to QUEUE [--create]] [--rate 10/s] [--completed]`,
   args: [0, Infinity],
   options: { ...SELECTION_OPTIONS, ...REPLAY_OPTIONS, completed: { type: 'boolean' } },
-  run: (call) => change(call, 'Retry', selectionOf(call), retryJobs),
+  run: (call) => change(call, 'retry', selectionOf(call), retryJobs),
 };
 
 export const replay: Command = {
   usage: '<queue> [--error E] [--name N] [--to QUEUE [--create]] [--rate 10/s] [--limit N] [--dry-run]',
   args: [1, 1],
   options: { error: { type: 'string' }, name: { type: 'string' }, ...REPLAY_OPTIONS, ...BULK_OPTIONS },
-  run: (call) => change(call, 'Retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
+  run: (call) => change(call, 'retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
 };
 
-export const cancel = changeOf('Cancel', (admin, which, bulk) => admin.cancel(which, bulk));
+export const cancel = changeOf('cancel', (admin, which, bulk) => admin.cancel(which, bulk));
 
-export const promote = changeOf('Promote', (admin, which, bulk) => admin.promote(which, bulk));
+export const promote = changeOf('promote', (admin, which, bulk) => admin.promote(which, bulk));
 
-export const remove = changeOf('Remove', (admin, which, bulk) => admin.remove(which, bulk));
+export const remove = changeOf('remove', (admin, which, bulk) => admin.remove(which, bulk));
 
 export const release: Command = {
   usage: '<id…>',
   args: [1, Infinity],
   run: (call) =>
-    change(call, 'Release', call.args.map(jobId), async ({ engine }, which, { dryRun }) => {
+    change(call, 'release', call.args.map(jobId), async ({ engine }, which) => {
       const ids = which as number[];
-      if (dryRun) return ids.length;
       let released = 0;
       for (const id of ids) if (await engine.admin.release(id)) released++;
       return released;
     }),
 };
 
-function changeOf(verb: string, act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>): Command {
+function changeOf(
+  verb: BulkVerb,
+  act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>,
+): Command {
   return {
     usage: SELECTION_USAGE,
     args: [0, Infinity],
@@ -84,8 +89,9 @@ function selectionOf({ args, options }: Call): Which {
 }
 
 /** Says how many jobs it would change, asks, and changes them. */
-async function change(call: Call, verb: string, which: Which, act: Change): Promise<void> {
+async function change(call: Call, verb: BulkVerb | 'release', which: Which, act: Change): Promise<void> {
   const { options, output } = call;
+  const name = verb[0]!.toUpperCase() + verb.slice(1);
   const filtered = !Array.isArray(which) && 'queue' in which ? which.queue : undefined;
   await requireExisting(call, filtered);
   const to = options.text('to');
@@ -93,17 +99,41 @@ async function change(call: Call, verb: string, which: Which, act: Change): Prom
   const limit = options.wholeNumber('limit', 1, Number.MAX_SAFE_INTEGER);
   const bulk = limit === undefined ? {} : { limit };
   if (options.flag('dry-run') || !options.flag('yes')) {
-    const count = await act(call, which, { ...bulk, dryRun: true });
+    const { count, skips } = await preview(call, verb, which, act, bulk);
     if (options.flag('dry-run')) {
-      output.result({ wouldChange: count }, () => `${verb} would change ${jobs(count)}.`);
+      const text = () => `${name} would change ${jobs(count)}.${skipsText(skips, 'would skip')}`;
+      output.result({ wouldChange: count, wouldSkip: skips }, text);
       return;
     }
-    await call.confirm(`${verb} ${jobs(count)}?`);
+    await call.confirm(`${name} ${jobs(count)}?${skipsText(skips, 'skips')}`);
   }
   const changed = await act(call, which, bulk);
-  output.result({ changed }, () => `${verb}: ${jobs(changed)} changed.`);
+  output.result({ changed }, () => `${name}: ${jobs(changed)} changed.`);
   if (Array.isArray(which) && changed < new Set(which).size)
     throw new CommandFailedError(`${jobs(new Set(which).size - changed)} not changed: unknown, or in another state.`);
+}
+
+/** A preview counts up to 10,000 jobs. If there may be more, the verb counts all of them. */
+async function preview(
+  call: Call,
+  verb: BulkVerb | 'release',
+  which: Which,
+  act: Change,
+  { limit = Infinity }: BulkOptions,
+): Promise<{ count: number; skips: JobPreview['skips'] }> {
+  if (verb === 'release') return { count: (which as number[]).length, skips: {} };
+  const options = verb === 'retry' ? replayOf(call.options) : {};
+  const { changes, skips } = await call.engine.admin.preview(verb, which, options);
+  const isExact = !changes.atLeast || changes.value >= limit;
+  const bulk = { ...(limit !== Infinity && { limit }), dryRun: true };
+  return { count: isExact ? Math.min(changes.value, limit) : await act(call, which, bulk), skips };
+}
+
+function skipsText(skips: JobPreview['skips'], verb: string): string {
+  const reasons = Object.entries(skips).map(
+    ([reason, { value, atLeast }]) => `${value}${atLeast ? '+' : ''} ${reason}`,
+  );
+  return reasons.length === 0 ? '' : ` It ${verb} ${reasons.join(', ')}.`;
 }
 
 function jobs(count: number): string {
