@@ -76,6 +76,63 @@ describe('a live update of the board', () => {
     expect(await ids()).toEqual(['#3', '#2', '#1']);
   });
 
+  it('marks and counts the rows that have left the filter, until the viewer asks for the others', async () => {
+    const { board, producer, admin } = await start();
+    const delayed = (payload: number) => ({ payload, options: { delay: '1h' as const } });
+    await producer.enqueueMany(
+      'email',
+      Array.from({ length: 52 }, (_, n) => delayed(n)),
+    );
+    const window = await board('jobs?queue=email&state=scheduled&order=oldest');
+    const { page } = window;
+    const rowOf = (id: number) => page.locator('tbody tr').filter({ has: page.getByText(`#${id}`, { exact: true }) });
+
+    await rowOf(1).waitFor();
+    await admin.promote(1);
+    await admin.remove([2]);
+    await page.getByText('2 jobs left the filter').waitFor();
+    const [first, second] = [await rowOf(1).innerText(), await rowOf(2).innerText()];
+    const rows = await page.locator('tbody tr').count();
+    const marked = await page.locator('tbody tr.left').count();
+    await page.getByRole('button', { name: 'Show 2 newer jobs' }).click();
+    await rowOf(52).waitFor();
+
+    expect([first, second]).toEqual([expect.stringContaining('now waiting'), expect.stringContaining('now removed')]);
+    expect([rows, marked]).toEqual([50, 2]);
+    expect([await rowOf(1).count(), await page.locator('tbody tr.left').count()]).toEqual([0, 0]);
+    expect(await page.getByText('left the filter').count()).toBe(0);
+  });
+
+  it('counts jobs that move up from the next page as others, not as newer ones', async () => {
+    const { board, producer, admin } = await start();
+    await producer.enqueueMany(
+      'email',
+      Array.from({ length: 52 }, (_, n) => ({ payload: n })),
+    );
+    const window = await board('jobs?queue=email&state=waiting');
+
+    await admin.cancel(52);
+    await window.button('Show 1 other job').waitFor();
+    await producer.enqueueMany(
+      'email',
+      Array.from({ length: 60 }, (_, n) => ({ payload: n })),
+    );
+    await window.button('Show 50+ newer jobs').waitFor();
+  });
+
+  it('counts jobs beside the states only if the numbers are those of the filter', async () => {
+    const { board, producer } = await start();
+    await producer.enqueueMany('email', [{ payload: 1, options: { name: 'late' } }, { payload: 2 }]);
+    const window = await board('jobs?queue=email');
+    const tab = window.page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: /^waiting/ });
+
+    await tab.getByText('2', { exact: true }).waitFor();
+    await window.go('jobs?queue=email&name=late');
+    await window.row('late').waitFor();
+
+    expect(await tab.innerText()).toBe('waiting');
+  });
+
   it('keeps a dialog with the text that a person types, and a filter that is not sent', async () => {
     const { board, producer } = await start();
     await producer.enqueue('email', { to: 'ann' }, { delay: '1h' });

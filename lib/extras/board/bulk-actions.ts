@@ -10,7 +10,8 @@ import { BoardInput } from './input.js';
 
 /** The largest number of jobs that one request changes, so that it ends before a proxy gives up. */
 const MAX_CHANGED = 10_000;
-const MAX_IDS = 200;
+/** The largest number of ids in one request. */
+export const MAX_IDS = 200;
 
 /**
  * The answer of a bulk verb: the number of jobs that it has changed. A dry run also has those that the verb would skip, and

@@ -1,4 +1,6 @@
 import { CHANGED_STATES } from '../../job/changed-states.js';
+import { InvalidOptionsError } from '../../job/errors.js';
+import { expected } from '../../job/expectation.js';
 import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
@@ -8,6 +10,7 @@ import { notFound } from '../dashboard/error-status.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
+import { MAX_IDS } from './bulk-actions.js';
 import { explainJob } from './explain-job.js';
 import { readFlows, readWaits } from './read-flows.js';
 import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
@@ -22,6 +25,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   queue: readQueue,
   history: readHistory,
   jobs: findJobs,
+  'job-states': readStates,
   job: readJob,
   logs: readLogs,
   steps: readSteps,
@@ -112,6 +116,16 @@ async function findJobs({ admin, access, input, redactor }: BoardCall) {
   const { jobs, next } = await admin.find(filter, input.page());
   const visible = await access.filter(jobs);
   return { jobs: visible.map((job) => jobRow(job, redactor)), next: next ?? null };
+}
+
+/** The present states of jobs that a list shows. Unknown jobs, and those of other queues, are left out. */
+async function readStates({ admin, access, input }: BoardCall) {
+  const ids = [input.raw('id') ?? []].flat().map(Number);
+  InvalidOptionsError.throwIfAny('Invalid request', [
+    expected(ids.length <= MAX_IDS, `at most ${MAX_IDS} ids`, ids.length),
+  ]);
+  const jobs = await access.filter(await admin.states(ids));
+  return { states: jobs.map(({ id, state }) => ({ id, state })) };
 }
 
 async function readGroups(call: BoardCall) {

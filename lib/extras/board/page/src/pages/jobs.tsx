@@ -30,7 +30,7 @@ export function JobsPage({ params }: PageProps) {
   const order = params['order'] === 'oldest' ? 'oldest' : 'newest';
   const filter = filterOf(params);
   const list = useRead(key, () => read<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE }));
-  const { rows, newer, showNewer } = useStableJobs(key, list);
+  const { rows, others, areNewer, left, showNewer } = useStableJobs(key, list, params['state']);
   const { selected, toggle, setSelected } = useSelection(key, rows);
   const at = useRows({
     count: rows.length,
@@ -49,9 +49,10 @@ export function JobsPage({ params }: PageProps) {
         <header class="card-head">
           <FilterActions filter={filter} count={rows.length} />
           <div class="aside">
-            {newer > 0 && (
+            {left > 0 && <span class="soft">{plural(left, 'job')} left the filter</span>}
+            {others > 0 && (
               <button type="button" class="newer" onClick={showNewer}>
-                Show {plural(newer, 'newer job')}
+                Show {othersText(others, areNewer, others === list.data?.jobs.length && list.data.next !== null)}
               </button>
             )}
             <Segments label="Order" value={order} options={ORDERS} onChange={onOrder} />
@@ -75,6 +76,12 @@ export function JobsPage({ params }: PageProps) {
       )}
     </>
   );
+}
+
+/** @param isPage the others fill a page, so there may be more */
+function othersText(count: number, areNewer: boolean, isPage: boolean): string {
+  const kind = areNewer ? 'newer' : 'other';
+  return isPage ? `${count}+ ${kind} jobs` : plural(count, `${kind} job`);
 }
 
 function Head({ queue }: { queue: string | undefined }) {

@@ -2,11 +2,14 @@ import type { ComponentChildren } from 'preact';
 import type { JobRow } from '../answers.js';
 import { errorName } from '../format.js';
 import { JobLink, QueueLink } from './links.js';
-import { JobState } from './state.js';
+import { iconOf, JobState, State } from './state.js';
 import { Table, type Column } from './table.js';
 import { When } from './when.js';
 
-interface Props<Row extends JobRow> {
+/** `left`: the job is no longer in the state of the filter. */
+type Listed = JobRow & { readonly left?: boolean };
+
+interface Props<Row extends Listed> {
   readonly caption: string;
   readonly jobs: readonly Row[];
   /** Shows the queue of each job. */
@@ -23,11 +26,11 @@ export interface JobSelection {
   toggleAll(): void;
 }
 
-export function JobsTable<Row extends JobRow>({ caption, jobs, hasQueue, at, selection, more = [] }: Props<Row>) {
+export function JobsTable<Row extends Listed>({ caption, jobs, hasQueue, at, selection, more = [] }: Props<Row>) {
   const columns: Column<Row>[] = [
     ...(selection ? [selectColumn<Row>(selection, jobs.length)] : []),
     { title: 'Job', class: 'c-id', isUnlabelled: true, cell: ({ id }) => <JobLink id={id} /> },
-    { title: 'State', class: 'c-state', isUnlabelled: true, cell: ({ state }) => <JobState state={state} /> },
+    { title: 'State', class: 'c-state', isUnlabelled: true, cell: stateCell },
     ...(hasQueue
       ? [
           {
@@ -57,7 +60,7 @@ export function JobsTable<Row extends JobRow>({ caption, jobs, hasQueue, at, sel
       keyOf={({ id }) => id}
       columns={columns}
       at={at ?? -1}
-      rowClass={({ id }) => (selection?.ids.has(id) ? 'chosen' : '')}
+      rowClass={({ id, left }) => `${selection?.ids.has(id) ? 'chosen' : ''} ${left ? 'left' : ''}`}
     />
   );
 }
@@ -79,6 +82,10 @@ function selectColumn<Row extends JobRow>({ ids, toggle, toggleAll }: JobSelecti
       <input type="checkbox" aria-label={`Select job ${id}`} checked={ids.has(id)} onChange={() => toggle(id)} />
     ),
   };
+}
+
+function stateCell({ state, left }: Listed): ComponentChildren {
+  return left ? <State state={iconOf(state)} text={`now ${state}`} /> : <JobState state={state} />;
 }
 
 function nameCell({ name, key, group }: JobRow): ComponentChildren {

@@ -8,9 +8,14 @@ const STATES = ['waiting', 'scheduled', 'active', 'blocked', 'dead', 'cancelled'
 
 type State = (typeof STATES)[number];
 
-/** The states with their numbers of jobs, in the queue of the filter or in all. */
+/**
+ * The states with their numbers of jobs, in the queue of the filter or in all. Beside another condition there are no numbers,
+ * because the statistics do not know how many jobs meet it.
+ */
 export function StateTabs({ params }: PageProps) {
   const { after: _after, state: current = '', ...others } = params;
+  const { queue, order: _order, ...conditions } = others;
+  const isCounted = Object.values(conditions).every((value) => value === undefined || value === null || value === '');
   return (
     <nav class="state-tabs" aria-label="State">
       <a href={href('jobs', others)} aria-current={current === '' ? 'true' : undefined}>
@@ -25,7 +30,7 @@ export function StateTabs({ params }: PageProps) {
         >
           <Icon name={state} size={14} />
           {state}
-          <span class="soft">{countIn(state, params['queue'])}</span>
+          {isCounted && <span class="soft">{countIn(state, queue)}</span>}
         </a>
       ))}
     </nav>
