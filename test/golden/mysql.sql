@@ -3007,6 +3007,20 @@ SELECT EXISTS (
   LIMIT 20
 ;
 
+  SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
+         MIN(next_at) AS due_at
+  FROM (
+    SELECT queue, source, name, next_at
+    FROM sql_queue_schedules FORCE INDEX (sql_queue_schedules_next)
+    WHERE next_at < :now - 60000
+    ORDER BY next_at
+    LIMIT 1000
+  ) AS late_schedules
+  GROUP BY queue
+  ORDER BY due_at, queue
+  LIMIT 20
+;
+
   SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
   FROM (
     SELECT queue, state, group_key
@@ -3432,6 +3446,17 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET paused = ?
   WHERE queue IN (?)
+;
+
+-- admin.states
+
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
+  UNION ALL
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
 ;
 
 -- admin.workers
@@ -4280,6 +4305,41 @@ SELECT :now AS at
          ) AS failed_edge
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?) AND j.state = 'blocked'
+;
+
+-- flows.relatives
+
+  SELECT COUNT(*) AS jobs
+  FROM (SELECT 1 AS one FROM sql_queue_edges FORCE INDEX (PRIMARY) WHERE job_id = ? LIMIT 1001) counted
+;
+
+  SELECT COUNT(*) AS jobs
+  FROM (SELECT 1 AS one FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs) WHERE needs = ? AND job_id > 0 LIMIT 1001) counted
+;
+
+  SELECT e.job_id AS id, '' AS outcome,
+         (SELECT n.queue FROM sql_queue_edges n FORCE INDEX (sql_queue_edges_needs) WHERE n.needs = e.job_id LIMIT 1) AS queue,
+         (SELECT n.name FROM sql_queue_edges n FORCE INDEX (sql_queue_edges_needs) WHERE n.needs = e.job_id LIMIT 1) AS name
+  FROM sql_queue_edges e FORCE INDEX (sql_queue_edges_needs)
+  WHERE e.needs = ? AND e.job_id > 0
+  ORDER BY e.job_id
+  LIMIT ?
+;
+
+  SELECT id, state
+  FROM sql_queue_history FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+;
+
+  SELECT needs AS id, queue, name, outcome
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id = ?
+  ORDER BY needs
+  LIMIT ?
 ;
 
 -- flows.settle
@@ -7945,6 +8005,156 @@ SELECT @@auto_increment_increment AS step
   LIMIT ?
 ;
 
+  SELECT queue, error, starts_at - starts_at % 3600000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 3600000
+;
+
+  SELECT queue, error, starts_at - starts_at % 3600000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 3600000
+;
+
+  SELECT queue, error, starts_at - starts_at % 86400000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 86400000
+;
+
+  SELECT queue, error, starts_at - starts_at % 86400000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 86400000
+;
+
   SELECT queue, error, starts_at, SUM(failed) AS failed
   FROM (
       SELECT *
@@ -8326,7 +8536,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.get
 
-  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
+  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, CASE WHEN next_at < :now - 60000 THEN 1 ELSE 0 END AS is_late
   FROM sql_queue_schedules FORCE INDEX (PRIMARY)
   WHERE name = ?
 ;
@@ -8345,7 +8555,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.list
 
-  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
+  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, CASE WHEN next_at < :now - 60000 THEN 1 ELSE 0 END AS is_late
   FROM sql_queue_schedules
   ORDER BY name
 ;

@@ -3022,6 +3022,20 @@ SELECT EXISTS (
   LIMIT 20
 ;
 
+  SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
+         MIN(next_at) AS due_at
+  FROM (
+    SELECT queue, source, name, next_at
+    FROM sql_queue_schedules 
+    WHERE next_at < :now - 60000
+    ORDER BY next_at
+    LIMIT 1000
+  ) AS late_schedules
+  GROUP BY queue
+  ORDER BY due_at, queue
+  LIMIT 20
+;
+
   SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
   FROM (
     SELECT queue, state, group_key
@@ -3471,6 +3485,17 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   UPDATE sql_queue_queues 
   SET paused = ?
   WHERE queue IN (?)
+;
+
+-- admin.states
+
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
+  UNION ALL
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
 ;
 
 -- admin.workers
@@ -4257,6 +4282,41 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
          ) AS failed_edge
   FROM sql_queue_jobs j 
   WHERE j.id IN (?) AND j.state = 'blocked'
+;
+
+-- flows.relatives
+
+  SELECT COUNT(*) AS jobs
+  FROM (SELECT 1 AS one FROM sql_queue_edges  WHERE job_id = ? LIMIT 1001) counted
+;
+
+  SELECT COUNT(*) AS jobs
+  FROM (SELECT 1 AS one FROM sql_queue_edges  WHERE needs = ? AND job_id > 0 LIMIT 1001) counted
+;
+
+  SELECT e.job_id AS id, '' AS outcome,
+         (SELECT n.queue FROM sql_queue_edges n  WHERE n.needs = e.job_id LIMIT 1) AS queue,
+         (SELECT n.name FROM sql_queue_edges n  WHERE n.needs = e.job_id LIMIT 1) AS name
+  FROM sql_queue_edges e 
+  WHERE e.needs = ? AND e.job_id > 0
+  ORDER BY e.job_id
+  LIMIT ?
+;
+
+  SELECT id, state
+  FROM sql_queue_history 
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
+  FROM sql_queue_jobs 
+  WHERE id IN (?)
+;
+
+  SELECT needs AS id, queue, name, outcome
+  FROM sql_queue_edges 
+  WHERE job_id = ?
+  ORDER BY needs
+  LIMIT ?
 ;
 
 -- flows.settle
@@ -6541,6 +6601,156 @@ SELECT :now AS at
   LIMIT ?
 ;
 
+  SELECT queue, error, starts_at - starts_at % 3600000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 3600000
+;
+
+  SELECT queue, error, starts_at - starts_at % 3600000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 86400000) - (? - 86400000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 3600000
+;
+
+  SELECT queue, error, starts_at - starts_at % 86400000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE queue = ? AND step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 86400000
+;
+
+  SELECT queue, error, starts_at - starts_at % 86400000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 3600000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 3600000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors 
+        WHERE step_ms = 86400000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 2592000000) - (? - 2592000000) % 86400000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 86400000
+;
+
   SELECT queue, error, starts_at, SUM(failed) AS failed
   FROM (
       SELECT *
@@ -6915,7 +7125,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.get
 
-  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
+  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, CASE WHEN next_at < :now - 60000 THEN 1 ELSE 0 END AS is_late
   FROM sql_queue_schedules 
   WHERE name = ?
 ;
@@ -6934,7 +7144,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
 -- schedules.list
 
-  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision
+  SELECT name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed, missed_limit, overlap, jitter_ms, next_at, last_at, last_job_id, paused, source, digest, revision, CASE WHEN next_at < :now - 60000 THEN 1 ELSE 0 END AS is_late
   FROM sql_queue_schedules
   ORDER BY name
 ;
