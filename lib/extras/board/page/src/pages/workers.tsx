@@ -1,14 +1,17 @@
+import { useState } from 'preact/hooks';
 import type { Worker, WorkerQueue } from '../answers.js';
 import { number, plural, sum } from '../format.js';
 import { sharedReading } from '../live/live.js';
 import { href } from '../live/route.js';
 import { useFirstRows } from '../parts/first-rows.js';
 import { Gauge } from '../parts/gauge.js';
+import { Icon } from '../parts/icons.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
 import { State } from '../parts/state.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
+import { WorkerJobs } from './workers/worker-jobs.js';
 
 /** The running workers, and those that crashed within the last day, of one queue or of all; silent ones first. */
 export function WorkersPage({ params: { queue } }: PageProps) {
@@ -62,6 +65,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
   const { id, host, pid, queues, slots, startedAt, seenAt, isSilent: silent } = worker;
   const { rows, footer } = useFirstRows(queues, 'queues', MAX_QUEUES);
   const running = sum(queues.map((queue) => queue.running));
+  const [isOpen, setOpen] = useState(false);
   return (
     <li class={`card worker ${silent ? 'silent' : ''}`}>
       <header>
@@ -82,6 +86,18 @@ function WorkerCard({ worker }: { worker: Worker }) {
         ))}
       </ul>
       {footer}
+      <div class="worker-jobs">
+        <button
+          type="button"
+          class="link"
+          aria-expanded={isOpen}
+          aria-label={`Running jobs of process ${pid}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'down' : 'chevron'} size={12} /> Running jobs
+        </button>
+        {isOpen && <WorkerJobs worker={id} />}
+      </div>
       <footer class={silent ? 'bad' : 'soft'}>
         <span>
           {silent ? 'silent' : 'alive'}, last heartbeat <When at={seenAt} />
@@ -89,7 +105,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
         <a
           class="mono"
           href={href('jobs', { worker: id, state: 'active' })}
-          aria-label={`Running jobs of worker ${id}`}
+          aria-label={`All running jobs of worker ${id}`}
         >
           {id.slice(0, 8)}
         </a>
