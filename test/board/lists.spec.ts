@@ -40,4 +40,58 @@ describe('the lists of the board', () => {
     expect(rows).toHaveLength(21);
     expect(rows[1]!.replace(/\s+/g, ' ')).toMatch(/^#1 email 1\/3 (now|[\d.]+ (ms|s) ago)$/);
   });
+
+  it('show the selections of the audit in words, and as JSON on request', async () => {
+    const { board, admin, producer, runner } = await browser.start();
+    const stop = await runner.handle('crm.push', {}, () => {
+      throw Object.assign(new Error('no'), { code: 'E550' });
+    });
+    await producer.enqueue('crm.push', 1);
+    await runner.whenIdle();
+    await stop();
+    const { id } = await producer.enqueue('crm.push', 1, { delay: '1h', headers: { tenant: 'acme' } });
+    const many = await producer.enqueueMany(
+      'email',
+      Array.from({ length: 7 }, (_, n) => ({ payload: n })),
+    );
+    const flow = await producer.flow((flow) => flow.add('order', 1));
+    await admin.promote(id);
+    await admin.remove({ queue: 'crm.push', state: 'dead', error: 'E550' });
+    await admin.cancel({ queue: 'crm.push', state: 'waiting', headers: { tenant: 'acme' } });
+    await admin.cancel(many.map((job) => job.id));
+    await admin.cancelFlow(flow.id);
+    await admin.retry({ all: true });
+    await admin.pause('email');
+    await admin.resume({ all: true });
+    await admin.group('email', 'acme').pause();
+    await admin.signal('approval', 'order:7');
+    const window = await board('audit');
+
+    const row = (verb: string) =>
+      window.page.getByRole('row').filter({ has: window.page.getByRole('link', { name: verb, exact: true }) });
+    await row('signal').waitFor();
+    const cells = await window.page.locator('tbody td[data-label=Which]').allInnerTexts();
+    await row('signal').getByText('JSON').click();
+    await row('signal').getByText('{"name":"approval","key":"order:7"}').waitFor();
+
+    expect(
+      cells.map((text) =>
+        text
+          .replace(/\s*JSON$/, '')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      ),
+    ).toEqual([
+      'the signal approval with the key order:7',
+      'group acme of email',
+      'all queues',
+      'queue email',
+      'all jobs',
+      `flow ${flow.id}`,
+      '#3 #4 #5 #6 #7 and 2 more jobs',
+      'waiting jobs of crm.push with header tenant: acme',
+      'dead jobs of crm.push with error E550',
+      '#2',
+    ]);
+  });
 });

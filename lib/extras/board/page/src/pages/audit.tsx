@@ -1,15 +1,15 @@
-import type { ComponentChildren } from 'preact';
 import { read } from '../api.js';
 import type { AuditEntry, Page } from '../answers.js';
 import { number } from '../format.js';
 import { href } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
-import { JobLink, Pager, QueueLink } from '../parts/links.js';
+import { Pager, QueueLink } from '../parts/links.js';
 import { ParamForm } from '../parts/param-form.js';
 import { Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
+import { Selection } from './audit/selection.js';
 
 const FIELDS = [
   ['by', 'By'],
@@ -22,8 +22,12 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { title: 'By', cell: ({ by }) => (by === null ? 'unknown' : <a href={href('audit', { by })}>{by}</a>) },
   { title: 'Verb', cell: ({ verb }) => <a href={href('audit', { verb })}>{verb}</a> },
   { title: 'Queue', cell: ({ queue }) => queue !== null && <QueueLink queue={queue} /> },
-  { title: 'Which', class: 'json-cell', cell: ({ which }) => selectionOf(which) },
-  { title: 'Options', class: 'json-cell', cell: ({ options }) => options !== undefined && jsonOf(options) },
+  { title: 'Which', class: 'json-cell', cell: (entry) => <Selection entry={entry} /> },
+  {
+    title: 'Options',
+    class: 'json-cell',
+    cell: ({ options }) => options !== undefined && <code>{JSON.stringify(options)}</code>,
+  },
   { title: 'Changed', isNumber: true, cell: ({ count }) => number(count) },
 ];
 
@@ -59,13 +63,3 @@ export function AuditPage({ params }: PageProps) {
     </>
   );
 }
-
-/** An id, ids, a filter or a name. */
-function selectionOf(which: unknown): ComponentChildren {
-  if (typeof which === 'number') return <JobLink id={which} />;
-  return typeof which === 'string' ? which : jsonOf(which);
-}
-
-const jsonText = (value: unknown) => JSON.stringify(value) ?? '';
-
-const jsonOf = (value: unknown) => <code>{jsonText(value)}</code>;
