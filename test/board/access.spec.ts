@@ -175,6 +175,7 @@ async function fillPages({ producer, runner, consumer, schedules, admin, countEr
   await runner.handle('alive', {}, () => ({ done: true }));
   await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: `order:${'7'.repeat(100)}` }));
   await producer.enqueue('order.pay', 1);
+  await producer.signal('approval', `order-${'7'.repeat(100)}`);
   await runner.whenIdle();
   const { id: assigned } = await producer.enqueue('review', 1);
   await consumer.assign(assigned, 'ann');

@@ -94,4 +94,55 @@ describe('the lists of the board', () => {
       '#2',
     ]);
   });
+
+  it('show the signals that no job has received below the waits, so that a wrong key is found', async () => {
+    const { board, producer, runner } = await browser.start();
+    await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: `order:${job.payload as number}` }));
+    await producer.enqueueMany('order.pay', [{ payload: 7 }, { payload: 8 }]);
+    await runner.whenIdle();
+    await producer.signal('approval', 'order:8');
+    await runner.whenIdle();
+    for (let n = 0; n < 51; n++) await producer.signal('approval', `order-${n}`);
+    const window = await board('waits');
+    const unmatched = window.page.getByRole('table', { name: 'Signals that no job has received' });
+
+    await window.row('order:7').waitFor();
+    await unmatched.getByRole('row').nth(50).waitFor();
+    const first = await unmatched.getByRole('row').allInnerTexts();
+    await window.page.getByRole('link', { name: 'Next page' }).click();
+    // It stands below the new rows.
+    await window.page.getByRole('link', { name: 'First page' }).waitFor();
+    const second = await unmatched.getByRole('row').allInnerTexts();
+    const wait = await window.row('order:7').getByRole('cell').first().innerText();
+
+    const keys = [...first.slice(1), ...second.slice(1)].map((row) => /order\S+/.exec(row)![0]);
+    expect([first.length, second.length, new Set(keys).size]).toEqual([51, 2, 51]);
+    expect(keys).not.toContain('order:8');
+    expect(first[1]!.replace(/\s+/g, ' ')).toMatch(/^approval order-\d+ \d\d:\d\d, /);
+    expect(wait).toBe('approval');
+  });
+
+  it('show no unmatched signals to a viewer who may only read single queues', async () => {
+    const { board, producer, runner, read } = await browser.start({
+      board: { can: (_, verb, queue) => verb !== 'read' || queue === 'order.pay' },
+    });
+    await runner.handle('order.pay', {}, (job) => job.waitFor('approval', { key: 'order:7' }));
+    await producer.enqueue('order.pay', 7);
+    await runner.whenIdle();
+    await producer.signal('approval', 'order-7');
+    const window = await board(undefined);
+    const reads: string[] = [];
+    window.page.on('request', (request) => {
+      if (request.url().includes('/api/signals')) reads.push(request.url());
+    });
+    await window.go('waits');
+
+    await window.row('order:7').getByRole('button', { name: 'Send signal approval' }).waitFor();
+    const { status, body } = await read('signals');
+    // The browser reports the refused list of workers.
+    window.problems.splice(0);
+
+    expect(reads).toEqual([]);
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+  });
 });

@@ -32,3 +32,10 @@ export async function readWaits({ admin, access, input }: BoardCall) {
   const { waits, next } = await admin.waits(filter, { limit, after });
   return { waits: await access.filter(waits), next: next ?? null };
 }
+
+/** The signals that no job has received. They have no queue, so they are for viewers who may read without a queue. */
+export async function readSignals({ admin, access, input }: BoardCall) {
+  await access.require('read');
+  const { signals, next } = await admin.signals({ unmatched: true }, { order: 'newest', ...input.page() });
+  return { signals, next: next ?? null };
+}

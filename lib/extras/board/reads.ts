@@ -12,7 +12,7 @@ import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
 import { MAX_IDS } from './bulk-actions.js';
 import { explainJob } from './explain-job.js';
-import { readFlows, readWaits } from './read-flows.js';
+import { readFlows, readSignals, readWaits } from './read-flows.js';
 import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
 import { previewSchedule, readPastTicks, readSchedules } from './read-schedules.js';
 
@@ -43,6 +43,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   flow: (call) => flowFor(call, 'read'),
   flows: readFlows,
   waits: readWaits,
+  signals: readSignals,
   workers: readWorkers,
   subscriptions: async ({ admin, access }) => ({ subscriptions: await access.filter(await admin.subscriptions()) }),
 };

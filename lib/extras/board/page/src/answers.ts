@@ -8,7 +8,7 @@ import type { WorkerQueue, WorkerRecord } from '../../../../store/admin/admin-st
 import type { AuditRecord } from '../../../../store/features/audit/audit-store.js';
 import type { GroupRecord } from '../../../../store/features/groups/group-store.js';
 import type { SubscriptionRecord } from '../../../../store/features/queues/queue-store.js';
-import type { WaitRecord } from '../../../../store/features/steps/step-store.js';
+import type { SignalRecord, WaitRecord } from '../../../../store/features/steps/step-store.js';
 import type { JobCount } from '../../../../store/features/stats/stats-store.js';
 import type { ShownValue } from '../../../dashboard/redactor.js';
 import type { ReadableQueue } from '../../board-queues.js';
@@ -49,6 +49,7 @@ export type Flow = Wire<FlowRecord>;
 export type FlowJob = Wire<FlowNode>;
 export type FlowRow = Wire<FlowSummary>;
 export type WaitRow = Wire<WaitRecord>;
+export type SignalRow = Wire<SignalRecord>;
 export type Worker = Wire<WorkerRecord>;
 export type { ErrorRange, WorkerQueue };
 export type Group = Wire<GroupRecord>;

@@ -1,5 +1,6 @@
 import { read } from '../api.js';
 import type { Page, WaitRow } from '../answers.js';
+import { may } from '../live/rights.js';
 import { href } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
@@ -9,6 +10,7 @@ import { actionsColumn, Table, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { SignalButton } from './job/signal-button.js';
+import { UnmatchedSignals } from './waits/unmatched-signals.js';
 
 const FIELDS = [
   ['name', 'Signal'],
@@ -31,7 +33,7 @@ const COLUMNS: readonly Column<WaitRow>[] = [
 /** The jobs that wait for signals. */
 export function WaitsPage({ params }: PageProps) {
   const { name, key, queue, after } = params;
-  const view = href('waits', params);
+  const view = href('waits', { name, key, queue, after });
   const list = useRead(view, () => read<Page<'waits', WaitRow>>('waits', { name, key, queue, after }));
   return (
     <>
@@ -60,6 +62,7 @@ export function WaitsPage({ params }: PageProps) {
           )}
         </Loaded>
       </Card>
+      {may('read') && <UnmatchedSignals params={params} />}
     </>
   );
 }

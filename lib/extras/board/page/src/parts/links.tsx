@@ -25,12 +25,14 @@ interface PagerProps {
   readonly page: string;
   readonly params: Params;
   readonly next: string | null;
+  /** The parameter with the start of the part, on a page with several lists. */
+  readonly cursor?: string;
   readonly children?: ComponentChildren;
 }
 
 /** The links to the parts of a long list. */
-export function Pager({ page, params, next, children }: PagerProps) {
-  const { after, ...first } = params;
+export function Pager({ page, params, next, cursor = 'after', children }: PagerProps) {
+  const { [cursor]: after, ...first } = params;
   if (!after && !next && !children) return null;
   return (
     <footer class="pager">
@@ -42,7 +44,7 @@ export function Pager({ page, params, next, children }: PagerProps) {
           </a>
         )}
         {next && (
-          <a class="button" href={href(page, { ...params, after: next })}>
+          <a class="button" href={href(page, { ...params, [cursor]: next })}>
             Next page
           </a>
         )}
