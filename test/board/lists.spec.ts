@@ -145,4 +145,42 @@ describe('the lists of the board', () => {
     expect(reads).toEqual([]);
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
+
+  it('show the owners of jobs with numbers and times, and those beyond the first 200 active jobs', async () => {
+    const { board, producer, consumer } = await browser.start({ board: { refresh: '1h' } });
+    const jobs = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: n }));
+    await producer.enqueueMany('script', jobs(200));
+    const window = await board('people');
+    await window.page.getByText('No job has an owner').waitFor();
+    await producer.enqueueMany('review', jobs(3));
+    await consumer.claim('review', { owner: 'ann', lease: '1h', limit: 2 });
+    await consumer.claim('review', { owner: 'bob', lease: '1h' });
+    const rows = async () => {
+      await window.row('ann').waitFor();
+      const texts = await window.page.getByRole('row').allInnerTexts();
+      return texts.slice(1).map((text) => text.replace(/\s+/g, ' '));
+    };
+
+    await window.page.reload();
+    const all = await rows();
+    // A program without an owner.
+    for (let claimed = 0; claimed < 200;)
+      claimed += (await consumer.claim('script', { lease: '1h', limit: 100 })).length;
+    await window.page.reload();
+    await window.page.getByText('None of the active jobs of this page has an owner').waitFor();
+    await window.page.getByRole('link', { name: 'Next page' }).click();
+    const further = await rows();
+    await window.page.getByRole('link', { name: 'Jobs of ann in review: 2' }).click();
+    await window.page.getByRole('heading', { name: 'Jobs assigned to ann' }).waitFor();
+    await window.row('#202').waitFor();
+
+    expect(all).toEqual([
+      expect.stringMatching(/^ann review 2 (now|[\d.]+ (ms|s) ago)$/),
+      expect.stringMatching(/^bob review 1 (now|[\d.]+ (ms|s) ago)$/),
+    ]);
+    expect(further.map((text) => text.split(' ').slice(0, 3))).toEqual([
+      ['ann', 'review', '2+'],
+      ['bob', 'review', '1+'],
+    ]);
+  });
 });

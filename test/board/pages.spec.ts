@@ -312,7 +312,7 @@ describe('the pages of the board', () => {
     await consumer.move(second!.id, { owner: 'ann', stage: 'second' });
     const window = await board('people');
 
-    await window.page.getByRole('link', { name: 'ann' }).click();
+    await window.page.getByRole('link', { name: 'ann', exact: true }).click();
     await window.page.getByRole('heading', { name: 'Jobs assigned to ann' }).waitFor();
     await window.button(`Take back job ${first!.id}`).click();
     await window.confirm('Take back');

@@ -12,22 +12,22 @@ import { ParamForm } from '../parts/param-form.js';
 import { actionsColumn, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
+import { Owners } from './people/owners.js';
 
 const FIELDS = [
   ['owner', 'Owner'],
   ['queue', 'Queue'],
   ['stage', 'Stage of the queue'],
 ] as const;
-const MAX_ACTIVE = 200;
 
-/** The work of people: jobs by owner, by stage, or those of a queue without an owner. */
+/** The work of people: the owners, and jobs by owner, by stage, or those of a queue without an owner. */
 export function PeoplePage({ params }: PageProps) {
   const { owner, queue } = params;
   return (
     <>
       <PageHead title="People" />
       <ParamForm label="Jobs of people" page="people" fields={FIELDS} params={params} />
-      {owner || queue ? <JobsOf params={params} /> : <AssignedNow params={params} />}
+      {owner || queue ? <JobsOf params={params} /> : <Owners params={params} />}
     </>
   );
 }
@@ -60,38 +60,6 @@ function JobsOf({ params }: PageProps) {
             <Pager page="people" params={params} next={next} />
           </>
         )}
-      </Loaded>
-    </Card>
-  );
-}
-
-function AssignedNow({ params }: PageProps) {
-  const { after } = params;
-  const list = useRead(after ?? '', () =>
-    read<Page<'jobs', JobRow>>('jobs', { state: 'active', order: 'newest', after, limit: MAX_ACTIVE }),
-  );
-  const columns: Column<JobRow>[] = [
-    { title: 'Owner', cell: ({ owner }) => owner !== null && <a href={href('people', { owner })}>{owner}</a> },
-    takeBackColumn(),
-  ];
-  return (
-    <Card isFlush title="Assigned now">
-      <Loaded of={list}>
-        {({ jobs, next }) => {
-          const assigned = jobs.filter(({ owner }) => owner !== null);
-          return (
-            <>
-              {assigned.length === 0 ? (
-                <Empty icon="people" title={next ? 'None of these jobs has an owner' : 'No job has an owner'} />
-              ) : (
-                <JobsTable caption="Assigned jobs" jobs={assigned} hasQueue more={columns} />
-              )}
-              <Pager page="people" params={params} next={next}>
-                {next ? `Owners of the ${MAX_ACTIVE} newest active jobs` : 'All jobs that have an owner'}
-              </Pager>
-            </>
-          );
-        }}
       </Loaded>
     </Card>
   );
