@@ -373,6 +373,7 @@ describe('the pages of the board', () => {
     await window.confirm('Cancel flow');
     await window.announced(`3 jobs of flow ${flow.id} are cancelled.`);
     await window.page.locator('a.gnode').first().click();
+    await window.page.getByRole('link', { name: /^Open the job/ }).click();
     await window.page.getByRole('heading', { name: `order #${flow.jobs[0]!.id}` }).waitFor();
 
     expect(nodes).toEqual([

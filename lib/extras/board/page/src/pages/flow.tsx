@@ -16,6 +16,7 @@ import type { PageProps } from '../shell/pages.js';
 import { FlowList } from './flows.js';
 import { drawnNodes } from './flow/drawn-nodes.js';
 import { FlowGraph } from './flow/graph.js';
+import { NodePanel } from './flow/node-panel.js';
 import { FLOW_JOB_STATES, StackBar } from './flow/stack-bar.js';
 
 const VIEWS = [
@@ -27,10 +28,11 @@ const MAX_DRAWN = 300;
 
 export function FlowPage({ params }: PageProps) {
   const { id } = params;
-  return id ? <OneFlow id={id} /> : <FlowList params={params} />;
+  return id ? <OneFlow id={id} job={params['job']} /> : <FlowList params={params} />;
 }
 
-function OneFlow({ id }: { id: string }) {
+/** @param job the id of the selected one */
+function OneFlow({ id, job }: { id: string; job: string | undefined }) {
   const flow = useRead(id, () => read<Flow>('flow', { id }));
   const crumbs = [['Flows', href('flow')], [`Flow ${id}`]] as const;
   return (
@@ -39,7 +41,7 @@ function OneFlow({ id }: { id: string }) {
         {flow.data && <Status jobs={flow.data.jobs} />}
       </PageHead>
       <Loaded of={flow} rows={12}>
-        {(known) => <FlowContent flow={known} />}
+        {(known) => <FlowContent flow={known} job={job} />}
       </Loaded>
     </>
   );
@@ -102,29 +104,33 @@ const COLUMNS: readonly Column<FlowJob>[] = [
   },
 ];
 
-function FlowContent({ flow }: { flow: Flow }) {
+function FlowContent({ flow, job }: { flow: Flow; job: string | undefined }) {
   const [view, setView] = useState<'stacked' | 'all'>('stacked');
   const nodes = drawnNodes(flow, view === 'stacked');
   const { jobs } = flow;
   const { rows, footer } = useFirstRows(jobs, 'jobs');
-  const focus = jobs.find(({ state }) => state === 'dead')?.id;
+  const selectedId = job === undefined ? jobs.find(({ state }) => state === 'dead')?.id : Number(job);
+  const selected = nodes.find((node) => node.jobs.some(({ id }) => id === selectedId));
   const label = `Graph of ${plural(jobs.length, 'job')}. The table below has the same in words.`;
   const onView = (one: 'stacked' | 'all') => setView(one);
   return (
     <>
       <Progress flow={flow} />
-      <Card
-        isFlush
-        class="graph-card"
-        title="Graph"
-        aside={<Segments label="Alike jobs" value={view} options={VIEWS} onChange={onView} />}
-      >
-        {nodes.length > MAX_DRAWN ? (
-          <Empty icon="flow" title={`The graph of ${nodes.length} jobs is too large to draw.`} />
-        ) : (
-          <FlowGraph key={view} nodes={nodes} focus={focus === undefined ? undefined : String(focus)} label={label} />
-        )}
-      </Card>
+      <div class="flow-split">
+        <Card
+          isFlush
+          class="graph-card"
+          title="Graph"
+          aside={<Segments label="Alike jobs" value={view} options={VIEWS} onChange={onView} />}
+        >
+          {nodes.length > MAX_DRAWN ? (
+            <Empty icon="flow" title={`The graph of ${nodes.length} jobs is too large to draw.`} />
+          ) : (
+            <FlowGraph key={view} flow={flow.id} nodes={nodes} selected={selected?.key} label={label} />
+          )}
+        </Card>
+        <NodePanel flow={flow} node={selected} />
+      </div>
       <Card isFlush title="Jobs">
         <Table
           class="flow-grid"

@@ -39,3 +39,10 @@ function alikeKey({ id, queue, name, state, needs }: FlowJob): string {
 export function stateOf({ jobs }: DrawnNode): string {
   return jobs.find(({ state }) => state !== 'completed')?.state ?? 'completed';
 }
+
+/** Such as `#7 pick`, or `3 × pick` of a stack. Most jobs have no name of their own. */
+export function nodeTitle({ jobs }: DrawnNode): string {
+  const { id, name, queue } = jobs[0]!;
+  const title = name === 'default' ? queue : name;
+  return jobs.length > 1 ? `${jobs.length} × ${title}` : `#${id} ${title}`;
+}

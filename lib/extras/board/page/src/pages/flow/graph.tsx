@@ -2,22 +2,23 @@ import { useMemo, useRef } from 'preact/hooks';
 import { href } from '../../live/route.js';
 import { Icon } from '../../parts/icons.js';
 import { iconOf } from '../../parts/state.js';
-import { stateOf, type DrawnNode } from './drawn-nodes.js';
+import { nodeTitle, stateOf, type DrawnNode } from './drawn-nodes.js';
 import { EdgeLine } from './edge-line.js';
 import { layoutOf, NODE, type Point } from './layout.js';
 import { useView } from './use-view.js';
 
 interface Props {
+  readonly flow: number;
   readonly nodes: readonly DrawnNode[];
-  /** The node that the first view shows. */
-  readonly focus: string | undefined;
+  /** The key of the selected node, which the first view shows. */
+  readonly selected: string | undefined;
   readonly label: string;
 }
 
 const PHONE = matchMedia('(max-width: 800px)');
 
 /** The graph of a flow. The table below it has the same in words. */
-export function FlowGraph({ nodes, focus, label }: Props) {
+export function FlowGraph({ flow, nodes, selected, label }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const isVertical = PHONE.matches;
   // States change often, and the shape does not.
@@ -25,7 +26,7 @@ export function FlowGraph({ nodes, focus, label }: Props) {
   const layout = useMemo(() => layoutOf(nodes, isVertical), [shape, isVertical]);
   const { view, zoom, fit, pointer } = useView(box, {
     layout,
-    focus: focus === undefined ? undefined : layout.places.get(focus),
+    focus: selected === undefined ? undefined : layout.places.get(selected),
     readable: isVertical ? 0.6 : 0.72,
   });
   const byKey = new Map(nodes.map((node) => [node.key, node]));
@@ -44,7 +45,12 @@ export function FlowGraph({ nodes, focus, label }: Props) {
             />
           ))}
           {nodes.map((node) => (
-            <NodeBox key={node.key} node={node} place={layout.places.get(node.key)!} />
+            <NodeBox
+              key={node.key}
+              {...{ flow, node }}
+              place={layout.places.get(node.key)!}
+              isSelected={node.key === selected}
+            />
           ))}
         </g>
       </svg>
@@ -68,18 +74,26 @@ function edgeState(from: DrawnNode, to: DrawnNode): string {
   return from.jobs.some(({ state }) => state === 'dead') ? 'dead' : stateOf(to);
 }
 
-/** A link to the job or, of a stack, to the queue of its jobs. */
-function NodeBox({ node, place }: { node: DrawnNode; place: Point }) {
-  const { jobs } = node;
-  const [first] = jobs;
-  const { id, queue, name } = first!;
+interface NodeProps {
+  readonly flow: number;
+  readonly node: DrawnNode;
+  readonly place: Point;
+  readonly isSelected: boolean;
+}
+
+/** A link that selects the node. */
+function NodeBox({ flow, node, place, isSelected }: NodeProps) {
+  const { key, jobs } = node;
   const isStack = jobs.length > 1;
   const state = stateOf(node);
   const completed = jobs.filter((job) => job.state === 'completed').length;
-  const title = isStack ? `${jobs.length} × ${titleOf(name, queue)}` : `#${id} ${titleOf(name, queue)}`;
-  const note = isStack ? `${completed} of ${jobs.length} completed` : `${state} · ${queue}`;
+  const note = isStack ? `${completed} of ${jobs.length} completed` : `${state} · ${jobs[0]!.queue}`;
   return (
-    <a class={`gnode n-${state}`} href={isStack ? href('jobs', { queue }) : href('job', { id })}>
+    <a
+      class={`gnode n-${state} ${isSelected ? 'selected' : ''}`}
+      href={href('flow', { id: flow, job: key })}
+      aria-current={isSelected ? 'true' : undefined}
+    >
       <g transform={`translate(${place.x - NODE.width / 2} ${place.y - NODE.height / 2})`}>
         {isStack && <rect class="under" x="5" y="5" width={NODE.width} height={NODE.height} rx="8" />}
         <rect class="body" width={NODE.width} height={NODE.height} rx="8" />
@@ -88,7 +102,7 @@ function NodeBox({ node, place }: { node: DrawnNode; place: Point }) {
           <Icon name={iconOf(state)} />
         </svg>
         <text x="35" y="21" class="gname">
-          {cut(title, 16)}
+          {cut(nodeTitle(node), 16)}
         </text>
         <text x="14" y="40" class="gqueue">
           {cut(note, 22)}
@@ -97,8 +111,5 @@ function NodeBox({ node, place }: { node: DrawnNode; place: Point }) {
     </a>
   );
 }
-
-/** Most jobs have no name of their own. */
-const titleOf = (name: string, queue: string) => (name === 'default' ? queue : name);
 
 const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
