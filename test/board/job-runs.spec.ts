@@ -113,6 +113,8 @@ describe('the page of a job', () => {
     await producer.signal('approval', 'order:1');
     await page.locator('.pill').getByText('completed').waitFor();
     await life.getByText('Attempt 1').waitFor();
+    // The steps are a read of their own.
+    await page.locator('.steps > li').filter({ hasText: 'approval' }).getByText('done').waitFor();
     const completed = await parts();
     await window.go(`job?id=${asleep}`);
     await life.getByText('Sleep night').waitFor();

@@ -245,7 +245,7 @@ describe('a live update of the board', () => {
     await page.getByLabel('Select job 1', { exact: true }).check();
 
     await page.getByRole('region', { name: 'Selected jobs' }).getByRole('button', { name: 'Remove …' }).click();
-    await page.getByText('A dry run counted 1 jobs.').waitFor();
+    await page.getByText('Changes 1 job, skips none.').waitFor();
     await page.route('**/api/jobs?*', async (route) => {
       await page.evaluate(NEXT_UPDATE);
       await route.continue();

@@ -62,7 +62,8 @@ describe('the overview of the board', () => {
       await producer.enqueue(queue, 1);
     }
     await runner.whenIdle();
-    const hour = (from: number) => `${String((new Date().getUTCHours() + from) % 24).padStart(2, '0')}:30`;
+    const at = new Date().getUTCHours();
+    const hour = (from: number) => `${String((at + from) % 24).padStart(2, '0')}:30`;
     await admin.configure('never', { enabled: false });
     await admin.configure('later', { enabled: { from: hour(2), to: hour(4) } });
     await producer.enqueue('never', 2);

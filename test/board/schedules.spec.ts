@@ -46,7 +46,7 @@ describe('the schedules on the board', () => {
     const dialog = window.page.getByRole('dialog');
 
     await window.button('Next ticks of daily').click();
-    const ticks = dialog.getByRole('list', { name: 'Last ticks' }).getByRole('listitem');
+    const ticks = dialog.getByRole('list', { name: 'Last jobs' }).getByRole('listitem');
     await ticks.first().waitFor();
     const texts = await ticks.allInnerTexts();
     await dialog.getByRole('link', { name: 'All its jobs' }).click();

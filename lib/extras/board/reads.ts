@@ -121,7 +121,8 @@ async function findJobs({ admin, access, input, redactor }: BoardCall) {
 
 /** The present states of jobs that a list shows. Unknown jobs, and those of other queues, are left out. */
 async function readStates({ admin, access, input }: BoardCall) {
-  const ids = [input.raw('id') ?? []].flat().map(Number);
+  // One text, because parsers of queries take many values of one name for something else.
+  const ids = input.required('ids').split(',').map(Number);
   InvalidOptionsError.throwIfAny('Invalid request', [
     expected(ids.length <= MAX_IDS, `at most ${MAX_IDS} ids`, ids.length),
   ]);

@@ -67,7 +67,7 @@ export function sharedReading<Part extends Shared>(part: Part) {
 let readAt = { state: 0, slow: 0 };
 let lastAction = -1;
 
-/** Whether an action has followed the turn, at the latest in the second one: then every part of the page shows its effect. */
+/** Whether an action came after the first turn and not after the second one: then every part of the page shows its effect. */
 export const hasActedSince = (one: number, until = turn.peek()) => one < lastAction && lastAction <= until;
 
 export function startLive(): void {

@@ -12,6 +12,9 @@ export interface PagesReading<Answer> extends Reading<Pages<Answer>> {
   showMore(): void;
 }
 
+// Each read has all pages that are shown.
+const EVERY_MS = 5_000;
+
 /** The first page of a list, and one more after each call of `showMore`, all of which follow the live updates. */
 export function usePages<Answer extends { readonly next: string | null }>(
   name: string,
@@ -20,8 +23,10 @@ export function usePages<Answer extends { readonly next: string | null }>(
 ): PagesReading<Answer> {
   const [count, setCount] = useState(1);
   const none: Pages<Answer> = { pages: [], next: null };
-  const reading = useRead(JSON.stringify([name, query, isAllowed]), () =>
-    isAllowed ? readPages<Answer>(name, query, count) : Promise.resolve(none),
+  const reading = useRead(
+    JSON.stringify([name, query, isAllowed]),
+    () => (isAllowed ? readPages<Answer>(name, query, count) : Promise.resolve(none)),
+    EVERY_MS,
   );
   useEffect(() => {
     if (count > 1) reading.reload();

@@ -35,10 +35,12 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
   };
   const start = () => {
     const readIn = turn.peek();
-    last.current = { key, atMs: Date.now(), turn: readIn, isReading: true };
+    const own = { key, atMs: Date.now(), turn: readIn, isReading: true };
+    last.current = own;
     const settle = (result: Partial<State<Answer>>) => {
-      if (last.current.key !== key) return;
-      last.current.isReading = false;
+      // A later read has begun, or the page has gone.
+      if (last.current !== own) return;
+      own.isReading = false;
       setState((before) => ({ turn: -1, ...(before.key === key && before), key, error: undefined, ...result }));
       // Answers may be slower than the updates.
       if (!isPaused.peek() && isDue()) start();
@@ -60,7 +62,7 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
   }, [key, current]);
   useEffect(
     () => () => {
-      last.current.key = '';
+      last.current = { ...last.current, key: '' };
     },
     [],
   );

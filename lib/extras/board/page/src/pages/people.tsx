@@ -52,7 +52,7 @@ function JobsOf({ params }: PageProps) {
             {jobs.length === 0 ? (
               <Empty
                 icon="people"
-                title={next ? 'None of these jobs may be shown. The next page has others' : 'No jobs'}
+                title={next ? 'None of these jobs matches. The next page searches on.' : 'No jobs'}
               />
             ) : (
               <JobsTable caption={`Jobs ${of}`} jobs={jobs} hasQueue={!queue} more={columns} />

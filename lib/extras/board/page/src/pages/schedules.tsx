@@ -192,7 +192,7 @@ async function preview({ name, queue, payload }: Schedule): Promise<void> {
     const content = (
       <>
         <TickTimes ticks={ticks} />
-        <h3>Last ticks</h3>
+        <h3>Last jobs</h3>
         <PastTickList queue={queue} name={name} past={past} />
         {payload && (
           <>

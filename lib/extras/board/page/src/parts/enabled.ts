@@ -7,14 +7,28 @@ type Enabled = Queue['settings']['enabled'];
 export function disabledText(enabled: Enabled): string | undefined {
   if (enabled === undefined || enabled === true) return undefined;
   if (enabled === false) return 'disabled';
-  const minutes = minutesOf(clockIn(enabled.tz ?? 'UTC'));
-  return isWithin(minutes, enabled.from, enabled.to) ? undefined : `disabled until ${enabled.from}`;
+  const clock = clockIn(enabled.tz ?? 'UTC');
+  return clock === undefined || isWithin(minutesOf(clock), enabled.from, enabled.to)
+    ? undefined
+    : `disabled until ${enabled.from}`;
 }
 
-/** The time of day there now, such as `08:00`. */
-export function clockIn(timeZone: string): string {
+// A formatter takes longer to create than to use.
+const formatters = new Map<string, Intl.DateTimeFormat | undefined>();
+
+/** The time of day there now, such as `08:00`. Undefined: the browser does not know the zone. */
+export function clockIn(timeZone: string): string | undefined {
+  if (!formatters.has(timeZone)) formatters.set(timeZone, formatterOf(timeZone));
+  return formatters.get(timeZone)?.format(now.value);
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat | undefined {
   const format = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat('en-GB', format).format(now.value);
+  try {
+    return new Intl.DateTimeFormat('en-GB', format);
+  } catch {
+    return undefined;
+  }
 }
 
 export function isWithin(minutes: number, from: string, to: string): boolean {

@@ -15,13 +15,12 @@ const DAY_MINUTES = 24 * 60;
 export function HoursStrip({ from, to, tz = 'UTC' }: Props) {
   const isOn = (hour: number) => isWithin(hour * 60, from, to) || isWithin(hour * 60 + 59, from, to);
   const time = clockIn(tz);
-  const at = `${((minutesOf(time) / DAY_MINUTES) * 100).toFixed(1)}%`;
   return (
-    <span class="day" role="img" aria-label={`From ${from} to ${to}, ${time} now in ${tz}`}>
+    <span class="day" role="img" aria-label={`From ${from} to ${to}, ${time ?? 'unknown time'} now in ${tz}`}>
       {HOURS.map((hour) => (
         <i key={hour} class={isOn(hour) ? 'on' : ''} />
       ))}
-      <b style={{ left: at }} />
+      {time !== undefined && <b style={{ left: `${((minutesOf(time) / DAY_MINUTES) * 100).toFixed(1)}%` }} />}
     </span>
   );
 }

@@ -75,16 +75,16 @@ function Part({ part, before, total }: { part: Segment; before: number; total: n
         {result === 'completed' && <Icon name="completed" size={12} />}
       </span>
       <span class="part-time">
-        {kind === 'pause' ? `until ${clock(toMs, true)}` : length === 0 ? resultOf(result) : duration(length)}
+        {kind === 'step' ? `until ${clock(toMs, true)}` : length === 0 ? resultOf(result) : duration(length)}
       </span>
       <span class="part-clock">{kind === 'run' ? clock(toMs, true) : ''}</span>
     </li>
   );
 }
 
-// The database has the end of a pause only.
+// The database has the end of a sleep only.
 function titleOf({ kind, fromMs, toMs }: Segment): string {
-  return kind === 'pause'
+  return kind === 'step'
     ? `until ${clock(toMs, true)}, begun after ${clock(fromMs, true)}`
     : `${clock(fromMs, true)} to ${clock(toMs, true)}`;
 }

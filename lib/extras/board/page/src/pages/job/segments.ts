@@ -3,15 +3,15 @@ import type { Step } from './steps.js';
 
 /** A part of the life of a job. */
 export interface Segment {
-  /** `wait` before the first run, `rest` between two. `pause`: a sleep or a wait for a signal, of which the end is known. */
-  readonly kind: 'wait' | 'run' | 'rest' | 'pause';
+  /** `wait` before the first run, `rest` between two. `step`: a sleep or a wait for a signal, of which the end is known. */
+  readonly kind: 'wait' | 'run' | 'rest' | 'step';
   readonly fromMs: number;
   readonly toMs: number;
   readonly attempt?: number;
   readonly result?: 'completed' | 'failed' | 'active';
   /** The worker of a failed run. */
   readonly worker?: string | null;
-  /** The step of a pause. */
+  /** The step that sleeps or waits for a signal. */
   readonly step?: Step;
 }
 
@@ -42,12 +42,12 @@ export function runsOf(job: Job, nowMs: number): Run[] {
 export function segmentsOf(job: Job, steps: readonly Step[], nowMs: number): Segment[] {
   const parts: Segment[] = [];
   const lastMs = job.finishedAt === null ? Infinity : Date.parse(job.finishedAt) - 1_000;
-  const pauses = pausesOf(job, steps);
+  const stops = stopsOf(job, steps);
   let endMs = Date.parse(job.createdAt);
   const waitUntil = (toMs: number) => {
-    for (const { step, atMs } of pauses) {
+    for (const { step, atMs } of stops) {
       if (atMs <= endMs || atMs > toMs) continue;
-      parts.push({ kind: 'pause', fromMs: endMs, toMs: atMs, step });
+      parts.push({ kind: 'step', fromMs: endMs, toMs: atMs, step });
       endMs = atMs;
     }
     if (toMs > endMs) parts.push({ kind: parts.length === 0 ? 'wait' : 'rest', fromMs: endMs, toMs });
@@ -64,13 +64,13 @@ export function segmentsOf(job: Job, steps: readonly Step[], nowMs: number): Seg
 }
 
 /** The sleeps and the waits for signals by their ends. */
-function pausesOf(job: Job, steps: readonly Step[]): { step: Step; atMs: number }[] {
+function stopsOf(job: Job, steps: readonly Step[]): { step: Step; atMs: number }[] {
   const finishedMs = job.finishedAt === null ? Infinity : Date.parse(job.finishedAt);
-  const pauses = steps.filter(({ until }) => until !== null);
+  const stops = steps.filter(({ until }) => until !== null);
   // The end of a wait that a signal has ended is stored only as the time at which the job became due again.
-  const signalled = pauses.filter((step) => step.state === 'done' && step.signalKey !== null);
+  const signalled = stops.filter((step) => step.state === 'done' && step.signalKey !== null);
   const dueMs = job.dueAt !== null && signalled.length === 1 ? Date.parse(job.dueAt) : undefined;
-  return pauses
+  return stops
     .flatMap((step) => {
       const atMs = step === signalled[0] ? dueMs : signalled.includes(step) ? undefined : Date.parse(step.until!);
       return atMs === undefined ? [] : [{ step, atMs: atMs > finishedMs ? finishedMs - 1_000 : atMs }];

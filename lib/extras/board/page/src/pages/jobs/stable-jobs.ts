@@ -64,11 +64,9 @@ function useStatesOf(
 ): ReadonlyMap<number, string | null> {
   const answered = new Set(jobs?.map(({ id }) => id));
   const missing = jobs ? rows.map(({ id }) => id).filter((id) => !answered.has(id)) : [];
-  const { data } = useRead(`${key} ${missing.join()}`, async () => {
+  const { data } = useRead(`${key} ${missing.length > 0}`, async () => {
     if (missing.length === 0) return [];
-    const { states } = await read<{ states: { id: number; state: string }[] }>('job-states', {
-      id: missing.map(String),
-    });
+    const { states } = await read<{ states: { id: number; state: string }[] }>('job-states', { ids: missing.join() });
     const found = new Map(states.map(({ id, state }) => [id, state]));
     return missing.map((id) => [id, found.get(id) ?? null] as const);
   });

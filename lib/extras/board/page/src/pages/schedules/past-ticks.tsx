@@ -9,13 +9,13 @@ interface PastTickListProps {
   readonly past: PastTicks;
 }
 
-/** The last ticks that have enqueued a job, with that job. Jobs whose retention is over are missing. */
+/** The last jobs of a schedule with their ticks. Jobs whose retention is over are missing. */
 export function PastTickList({ queue, name, past: { ticks, isAll } }: PastTickListProps) {
   if (ticks.length === 0)
     return <p>{isAll ? 'No job of it is stored.' : 'None of the newest jobs of the queue is of a tick.'}</p>;
   return (
     <>
-      <ol class="tick-list" aria-label="Last ticks">
+      <ol class="tick-list" aria-label="Last jobs">
         {ticks.map(({ id, state, at, missed }) => (
           <li key={id}>
             <time dateTime={at} title={exact(at)}>
