@@ -45,7 +45,7 @@ const isIds = (which: unknown): which is number[] =>
 
 function Raw({ value }: { value: unknown }) {
   return (
-    <details class="raw">
+    <details class="selection-json">
       <summary>JSON</summary>
       <code>{JSON.stringify(value)}</code>
     </details>

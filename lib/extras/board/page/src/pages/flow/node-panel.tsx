@@ -4,7 +4,7 @@ import { errorName, number } from '../../format.js';
 import { href } from '../../live/route.js';
 import { useRead } from '../../live/use-read.js';
 import { Card, Facts, Loaded } from '../../parts/layout.js';
-import { PageLink, QueueLink } from '../../parts/links.js';
+import { QueueLink } from '../../parts/links.js';
 import { JobState } from '../../parts/state.js';
 import { When } from '../../parts/when.js';
 import { nodeTitle, type DrawnNode } from './drawn-nodes.js';
@@ -95,9 +95,9 @@ function JobDetails({ id }: { id: number }) {
             </p>
           )}
           <div class="buttons">
-            <PageLink to="job" params={{ id }}>
+            <a class="button" href={href('job', { id })}>
               {error ? 'Open the job with its stack' : 'Open the job'}
-            </PageLink>
+            </a>
           </div>
         </>
       )}
