@@ -112,6 +112,7 @@ export type { StepPage } from './admin/list-steps.js';
 export type { RelativesOptions } from './admin/list-relatives.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobExplanation, JobReason } from './job/explain/job-reason.js';
+export type { Diagnosis, DiagnosisCheck, DiagnosisLevel } from './job/problems/diagnosis.js';
 export type { ProblemAction, ProblemRule, QueueProblem } from './job/problems/queue-problem.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';

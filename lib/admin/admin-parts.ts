@@ -4,6 +4,7 @@ import type { Blobs } from '../job/codec/blobs.js';
 import type { ChangedJob, ChangeEvent } from '../job/queue-event.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
+import type { Diagnosis } from '../job/problems/diagnosis.js';
 import type { AuditStore } from '../store/features/audit/audit-store.js';
 import type { ContentStore } from '../store/features/content/content-store.js';
 import type { CallerTransaction, JobStore } from '../store/verbs/job-store.js';
@@ -24,6 +25,7 @@ export interface AdminParts {
   readonly audit: AuditTrail;
   readonly auditEntries: Pick<AuditStore, 'list'>;
   readonly store: AdminStore;
+  readonly diagnose: () => Promise<Diagnosis[]>;
   readonly jobs: Pick<JobStore, 'prune' | 'afterCommit' | 'countWaiting'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;

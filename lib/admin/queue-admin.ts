@@ -9,6 +9,7 @@ import type { QueueConfiguration } from '../job/settings/queue-configuration.js'
 import type { PageOptions } from '../job/page-options.js';
 import type { QueueProblem } from '../job/problems/queue-problem.js';
 import type { SubscriptionOptions } from '../job/topics.js';
+import type { Diagnosis } from '../job/problems/diagnosis.js';
 import type { WorkerRecord } from '../store/admin/admin-store.js';
 import type { QueueRecord, SubscriptionRecord } from '../store/features/queues/queue-store.js';
 import type { AuditFilter } from '../store/features/audit/audit-store.js';
@@ -121,6 +122,24 @@ export class QueueAdmin extends FlowAdmin {
    */
   async problems(options: StatsOptions = {}): Promise<QueueProblem[]> {
     return listProblems(this.#parts.store, await readStats(this.#parts, options), options.queue);
+  }
+
+  /**
+   * The checks of the database that any process may run: its server or file, durability, tables and clock, and the plan of a
+   * claim. The command `doctor` runs them, too, and further ones, which need a privilege, a lock or a connection. `docs/cli.md`
+   * has all of them. `unknown`: the account of this process may not read it.
+   *
+   * Its reads are short, one after the other, about three per table on a server. It takes no locks, and its cost does not
+   * depend on the number of jobs.
+   *
+   * @example
+   * ```ts
+   * for (const { check, level, facts, wayOut } of await admin.diagnoses())
+   *   if (level === 'problem') console.error(check, facts, wayOut);
+   * ```
+   */
+  diagnoses(): Promise<Diagnosis[]> {
+    return this.#parts.diagnose();
   }
 
   /**

@@ -30,6 +30,7 @@ export function createAdmin(
     audit,
     auditEntries: stores.audit,
     store: stores.admin,
+    diagnose: stores.diagnose,
     stats: stores.stats,
     metrics: stores.metrics,
     jobs: stores.jobs,

@@ -92,6 +92,7 @@ export class LateStores {
       blobRows: port('blobRows') as OpenStore['blobRows'],
       content: (codec) => this.#port((opened) => opened.content(codec)) as ReturnType<OpenStore['content']>,
       readSchemaState: async () => (await this.#ready()).readSchemaState(),
+      diagnose: async () => (await this.#ready()).diagnose(),
       workerChannel: channel('workerChannel'),
       waiterChannel: channel('waiterChannel'),
       eventChannel: channel('eventChannel'),

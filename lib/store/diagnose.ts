@@ -1,5 +1,5 @@
 import type { Account } from './doctor/account-privileges.js';
-import type { Diagnosis } from './doctor/diagnosis.js';
+import type { Diagnosis } from '../job/problems/diagnosis.js';
 import { examine } from './doctor/examine.js';
 import { openUnchecked, type UncheckedStoreSettings } from './open-unchecked.js';
 

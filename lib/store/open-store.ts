@@ -5,6 +5,9 @@ import { sqlAuditStore } from './features/audit/sql-audit-store.js';
 import { CommitListener } from './core/caller-transaction.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
 import type { SqlDatabase } from './core/sql-database.js';
+import { isLight } from './doctor/check.js';
+import type { Diagnosis } from '../job/problems/diagnosis.js';
+import { examine } from './doctor/examine.js';
 import { databaseOf } from './databases/index.js';
 import type { OpenDatabase, OpenSettings } from './databases/port/database.js';
 import { ScanCursors } from './rows/scan-cursors.js';
@@ -75,6 +78,8 @@ export interface OpenStore extends Pick<OpenDatabase, 'workerChannel' | 'waiterC
   readonly blobRows: BlobRows;
   /** Compares the tables with this release while the process runs. */
   readonly readSchemaState: () => Promise<SchemaState>;
+  /** The checks of the doctor that a process may run while it serves requests. */
+  readonly diagnose: () => Promise<Diagnosis[]>;
   /** Undefined if the database has no locks of workers. */
   readonly workerLocks: WorkerLockStore | undefined;
   /** Warnings for the log. */
@@ -91,11 +96,12 @@ const NO_EVENT_OUTBOX: EventOutbox = { emitsEvents: () => false, onEventsCommitt
 
 /** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
 export async function openStore(settings: StoreSettings): Promise<OpenStore> {
-  const { dataSource, prefix, archives, clock, eventOutbox = NO_EVENT_OUTBOX } = settings;
+  const { dataSource, prefix, archives, clock, largestPayloadBytes, eventOutbox = NO_EVENT_OUTBOX } = settings;
   const archiveTables = archives?.tables ?? [];
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
-  const opened = await databaseOf(dataSource.options.type).open(settings, tables);
-  const { dialect, database, blocking, workerLocks, claims, bindForApplication, ...channels } = opened;
+  const { open, schema, checks } = databaseOf(dataSource.options.type);
+  const opened = await open(settings, tables);
+  const { dialect, database, blocking, file, workerLocks, claims, bindForApplication, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
@@ -125,6 +131,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     content: (codec) => sqlContentStore(parts, codec),
     blobRows: sqlBlobRows(parts, settings.skewMs),
     readSchemaState: () => readSchemaState(parts.database, settings.migrate),
+    diagnose: () =>
+      examine(checks.filter(isLight), {
+        ...{ database: parts.blocking, dialect, schema, tables, clock, file, largestPayloadBytes },
+      }),
     ...channels,
     workerLocks: workerLocks && sqlWorkerLockStore(parts, workerLocks),
     notices,

@@ -1,3 +1,5 @@
+import Database from 'better-sqlite3';
+import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
 
 describe('the overview of the board', () => {
@@ -85,6 +87,59 @@ describe('the overview of the board', () => {
     }
 
     expect(always).not.toContain('disabled');
+  });
+
+  it('lists the checks of the database with their ways out, and reads them once per visit and on demand', async () => {
+    const connection = await freshConnection();
+    const { board, producer, runner } = await start({ connection });
+    const database = new Database(connection.database);
+    await runner.handle('email', {}, () => undefined);
+    await producer.enqueue('email', 1);
+    await runner.whenIdle();
+    database.exec('DROP INDEX sql_queue_steps_signal');
+    const window = await board(undefined);
+    const { page } = window;
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/api/diagnoses') && asked.push(request.url()));
+    const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+    await window.go('');
+    await title('1 problem needs attention');
+    const verdict = await page.locator('.verdict p').innerText();
+    const finding = await page.getByRole('listitem').filter({ hasText: 'sql_queue_steps' }).innerText();
+    await producer.enqueue('later', 1, { delay: '1h' });
+    await window.row('later').waitFor();
+    await window.button('Pause later').click();
+    await window.announced('Queue later is paused.');
+    const whileOpen = asked.length;
+    database.exec(/CREATE INDEX [^;]+/.exec(finding)![0]);
+    database.close();
+    await window.button('Check again').click();
+    await title('All 2 queues are healthy');
+    await page.getByText('with its columns, keys and indexes').waitFor();
+
+    expect(verdict).toContain('The check “tables” of the database: sql_queue_steps: the index sql_queue_steps_signal');
+    expect([whileOpen, asked.length]).toEqual([1, 2]);
+  });
+
+  it('neither shows nor reads the checks of the database for a viewer without the right', async () => {
+    const { board, producer, read } = await start({ board: { can: (_, __, queue) => queue !== undefined } });
+    await producer.enqueue('email', 1);
+    const window = await board(undefined);
+    const asked: string[] = [];
+    window.page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
+
+    await window.go('');
+    await window.row('email').waitFor();
+    await window.button('Pause email').click();
+    await window.announced('Queue email is paused.');
+    // The page reads the list of workers without asking for the right.
+    window.problems.splice(0);
+
+    expect(asked).toContain('rights');
+    expect(asked).not.toContain('diagnoses');
+    expect(await window.page.getByText('Checks of the database').count()).toBe(0);
+    expect(await read('diagnoses')).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
   it('finds queues, pages, jobs and actions by the keyboard', async () => {

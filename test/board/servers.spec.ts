@@ -30,6 +30,7 @@ describeServers('the requests of the board', (server) => {
         'history?queue=email&step=hour',
         'history',
         'problems',
+        'diagnoses',
         'errors',
         'errors?queue=email',
         'dead-groups',

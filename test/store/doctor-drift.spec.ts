@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/common/clock.js';
 import type { Account } from '../../lib/store/doctor/account-privileges.js';
 import { diagnose } from '../../lib/store/diagnose.js';
-import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
+import type { Diagnosis } from '../../lib/job/problems/diagnosis.js';
 import { schemaVersion } from '../../lib/store/schema/migrations.js';
 import { account } from '../support/accounts.js';
 import { describeEngines, type World } from '../support/engines.js';

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { ACCOUNT_PRIVILEGES, ACCOUNTS, TABLE_PRIVILEGES } from '../../lib/store/doctor/account-privileges.js';
 import { diagnose, type DiagnosisSettings } from '../../lib/store/diagnose.js';
-import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
+import type { Diagnosis } from '../../lib/job/problems/diagnosis.js';
 import { schemaVersion } from '../../lib/store/schema/migrations.js';
 import { TABLES } from '../../lib/store/tables/table-names.js';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';

@@ -8,6 +8,7 @@ import type { DeadJobGroups } from './error-groups.js';
 import type { SharedErrors } from './shared-errors.js';
 import type { SharedHistory } from './shared-history.js';
 import type { SharedRead } from './shared-read.js';
+import type { Diagnosis } from '../../job/problems/diagnosis.js';
 import type { QueueProblem } from '../../job/problems/queue-problem.js';
 import type { WorkerRecord } from '../../store/admin/admin-store.js';
 import type { Throughput } from './throughput.js';
@@ -22,6 +23,7 @@ export interface BoardParts {
   /** For all viewers, as those below. */
   readonly problems: SharedRead<QueueProblem[]>;
   readonly workers: SharedRead<WorkerRecord[]>;
+  readonly diagnoses: SharedRead<Diagnosis[]>;
   readonly errors: SharedErrors;
   readonly deadJobs: DeadJobGroups;
   readonly history: SharedHistory;

@@ -28,7 +28,7 @@ export interface BoardRequest {
 /** The options of the board. One of `guards` and `can` is required. */
 export interface BoardOptions extends DashboardOptions {
   /**
-   * Decides on the server about each verb. `queue` is undefined for the lists of workers, which belong to no queue. Queues that
+   * Decides on the server about each verb. `queue` is undefined for the list of workers and the checks of the database, which belong to no queue. Queues that
    * may not be read are in no list. Default: everything that the guards let in.
    */
   can?(request: BoardRequest, verb: BoardVerb, queue?: string): boolean | Promise<boolean>;

@@ -22,6 +22,9 @@ export interface Answer {
   readonly body: object;
 }
 
+// The checks send dozens of statements, and pages are opened often.
+const DIAGNOSES_MS = 60_000;
+
 const FAILED = { status: 500, code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' };
 
 /** Answers the requests of the page, whatever the HTTP framework. */
@@ -46,6 +49,7 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       throughput: new Throughput(admin, systemClock),
       problems: new SharedRead(() => admin.problems(), this.options.refresh, systemClock),
       workers: new SharedRead(() => admin.workers(), this.options.refresh, systemClock),
+      diagnoses: new SharedRead(() => admin.diagnoses(), DIAGNOSES_MS, systemClock),
       errors: new SharedErrors(admin, redactor, systemClock),
       deadJobs: new DeadJobGroups(admin, redactor, systemClock),
       history: new SharedHistory(admin, systemClock),

@@ -21,6 +21,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   rights: readRights,
   queues: readStatistics,
   problems: readProblems,
+  diagnoses: readDiagnoses,
   throughput: async ({ throughput, access }) => ({ queues: await access.filter(await throughput.lastHour()) }),
   queue: readQueue,
   history: readHistory,
@@ -80,6 +81,13 @@ async function readProblems({ problems, access }: BoardCall) {
   const all = await problems.read();
   const isShown = await Promise.all(all.map(({ queue }) => access.allows('read', queue ?? undefined)));
   return { problems: all.filter((_, index) => isShown[index]) };
+}
+
+/** Those of the last minute, unless the viewer asks for new ones. */
+async function readDiagnoses({ diagnoses, access, input }: BoardCall) {
+  await access.require('read');
+  if (input.has('again')) diagnoses.clear();
+  return { diagnoses: await diagnoses.read() };
 }
 
 /** The errors of the last hour, or of another range, of one queue or of all queues that the viewer may read. */

@@ -1,18 +1,19 @@
 import { jobTable } from '../tables/job-tables.js';
-import { ok, problem, type Check, type Patient } from './check.js';
+import { ok, problem, type LightCheck, type LightPatient } from './check.js';
 
 const MAX_QUEUES = 10;
 
 /** Explains the claim of `auto`. */
 export interface ClaimPlans {
   /** The problem of the plan, if any. */
-  problemOf(patient: Patient, queue: string): Promise<string | undefined>;
+  problemOf(patient: LightPatient, queue: string): Promise<string | undefined>;
   isMissingIndex(error: unknown): boolean;
 }
 
 /** Whether a claim reads its index in order. Otherwise it sorts, and locks every job of the queue. */
-export const checkClaimPlan = (plans: ClaimPlans): Check => ({
+export const checkClaimPlan = (plans: ClaimPlans): LightCheck => ({
   name: 'plan of the claim',
+  isLight: true,
   needs: 'It needs SELECT and UPDATE on the jobs.',
   async run(patient) {
     const wrong = await planProblems(patient, plans);
@@ -21,7 +22,7 @@ export const checkClaimPlan = (plans: ClaimPlans): Check => ({
   },
 });
 
-async function planProblems(patient: Patient, plans: ClaimPlans): Promise<string[]> {
+async function planProblems(patient: LightPatient, plans: ClaimPlans): Promise<string[]> {
   const { database, dialect } = patient;
   try {
     // On a server it reads the index, too.
@@ -36,11 +37,11 @@ async function planProblems(patient: Patient, plans: ClaimPlans): Promise<string
   }
 }
 
-export function queueIndexOf({ tables }: Patient): string {
+export function queueIndexOf({ tables }: LightPatient): string {
   return `${tables.jobs}_queue`;
 }
 
-function repair(patient: Patient): string {
+function repair(patient: LightPatient): string {
   const { jobs } = patient.tables;
   const index = queueIndexOf(patient);
   const columns = patient.schema.table(jobs, jobTable).indexes.get(index)!.join(', ');

@@ -1,11 +1,12 @@
 import { readTime } from '../core/statement.js';
-import { ok, problem, type Check } from './check.js';
+import { ok, problem, type LightCheck } from './check.js';
 
 const MAX_SKEW_MS = 1_000;
 
 /** How far the clocks of this machine and of the server are apart. */
-export const checkClock: Check = {
+export const checkClock: LightCheck = {
   name: 'clock',
+  isLight: true,
   async run({ database, clock }) {
     // The first statement may open a connection.
     await database.runIdempotent(readTime);

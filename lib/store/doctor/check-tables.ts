@@ -6,7 +6,7 @@ import type { SqlTable } from '../schema/sql-tables.js';
 import { TABLES, type Tables } from '../tables/table-names.js';
 import { TABLE_SCHEMAS } from '../tables/table-schemas.js';
 import type { ActualTable } from './actual-tables.js';
-import { note, ok, problem, READER, unknown, type Check, type Patient, type Verdict } from './check.js';
+import { note, ok, problem, READER, unknown, type LightCheck, type LightPatient, type Verdict } from './check.js';
 import { compareTables } from './compare-tables.js';
 import type { TableTools } from './table-tools.js';
 
@@ -16,8 +16,9 @@ const MIGRATE =
 const CHANGED = 'Another program has changed the table. Back it up, stop the workers and run:';
 
 /** Whether the tables have the version of this release, and its columns, keys and indexes. */
-export const checkTables = (tools: TableTools): Check => ({
+export const checkTables = (tools: TableTools): LightCheck => ({
   name: 'tables',
+  isLight: true,
   async run(patient) {
     const { database, tables } = patient;
     const version = await database.runIdempotent(() => currentVersion());
@@ -32,7 +33,7 @@ export const checkTables = (tools: TableTools): Check => ({
   },
 });
 
-async function checkShapes(patient: Patient, tools: TableTools): Promise<Verdict[]> {
+async function checkShapes(patient: LightPatient, tools: TableTools): Promise<Verdict[]> {
   const { schema, tables } = patient;
   const verdicts: Verdict[] = [];
   const unseen: string[] = [];
@@ -48,7 +49,7 @@ async function checkShapes(patient: Patient, tools: TableTools): Promise<Verdict
 }
 
 async function readOrDenied(
-  { database, tables }: Patient,
+  { database, tables }: LightPatient,
   tools: TableTools,
   key: keyof Tables,
 ): Promise<ActualTable | 'denied' | undefined> {
@@ -61,7 +62,7 @@ async function readOrDenied(
   }
 }
 
-function missingTable({ schema }: Patient, expected: SqlTable): Verdict {
+function missingTable({ schema }: LightPatient, expected: SqlTable): Verdict {
   const statements = schema
     .createTable(expected)
     .map((sql) => `${sql};`)

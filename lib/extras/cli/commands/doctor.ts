@@ -2,7 +2,7 @@ import { systemClock } from '../../../common/clock.js';
 import { QueueSettings } from '../../../engine/queue-settings.js';
 import { ACCOUNTS } from '../../../store/doctor/account-privileges.js';
 import { diagnose } from '../../../store/diagnose.js';
-import type { Diagnosis, DiagnosisLevel } from '../../../store/doctor/diagnosis.js';
+import type { Diagnosis, DiagnosisLevel } from '../../../job/problems/diagnosis.js';
 import { blobFolderProblem } from '../../codecs/file-blobs.js';
 import { oneOf, type Command } from '../command.js';
 import { existingDataSource } from '../connect.js';

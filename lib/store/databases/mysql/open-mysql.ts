@@ -43,6 +43,7 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
     dialect,
     database: pool,
     blocking,
+    file: undefined,
     bindForApplication: (statement) => withUnescapedValues(templates.bind(statement)),
     claims: mysqlClaims(dialect, pool, (act) => withRetry(clock, act)),
     workerLocks: mysqlWorkerLocks(() => pool.openDedicated()),

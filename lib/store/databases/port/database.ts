@@ -65,6 +65,8 @@ export interface OpenSettings extends SchemaSettings {
 
 /** `database` and `blocking` do not store events yet. */
 export interface OpenDatabase extends Pick<StoreParts, 'dialect' | 'database' | 'blocking'> {
+  /** The path of the database; undefined on a server and in memory. */
+  readonly file: string | undefined;
   readonly claims: ClaimStrategies;
   /** Binds a statement that the application sends: no driver, no session and no value can change its meaning. */
   readonly bindForApplication: (statement: Statement) => BoundStatement;

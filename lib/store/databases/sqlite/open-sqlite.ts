@@ -32,12 +32,14 @@ export async function openSqlite(settings: OpenSettings, tables: Tables): Promis
   const templates = new Templates(tables, sqlite, settings.skewMs);
   const handle = await SqliteHandle.open(dataSource, templates, clock, settings.onRetry);
   await closeOnError(handle, () => prepareSchema(handle, sqlite, sqliteSchema, settings));
+  const file = isInMemory(database) ? undefined : resolve(database);
   const channelOf = (beginCheck: NotificationCheck) =>
-    isInMemory(database) ? undefined : new SqliteNotificationChannel(resolve(database), beginCheck, clock);
+    file === undefined ? undefined : new SqliteNotificationChannel(file, beginCheck, clock);
   return {
     dialect: sqlite,
     database: handle,
     blocking: handle,
+    file,
     // Drivers of SQLite send values apart from the statement.
     bindForApplication: (statement) => templates.bind(statement),
     claims: SQLITE_CLAIMS,

@@ -1,6 +1,6 @@
 import { query } from '../../../core/statement.js';
 import { readVariables } from '../mysql-checks.js';
-import { ok, problem, type Check, type Verdict } from '../../../doctor/check.js';
+import { ok, problem, type LightCheck, type Verdict } from '../../../doctor/check.js';
 
 interface Setting {
   readonly name: string;
@@ -48,8 +48,9 @@ const REDO_LOG = `
   WHERE Variable_name = 'Innodb_redo_log_enabled'`;
 
 /** Settings with which a power failure loses committed jobs. */
-export const checkDurability: Check = {
+export const checkDurability: LightCheck = {
   name: 'durability',
+  isLight: true,
   async run({ database }) {
     const values = await readVariables(database, ['log_bin', ...SETTINGS.map(({ name }) => name)]);
     const verdicts: Verdict[] = SETTINGS.flatMap(({ name, isSafe, danger, safe }) => {

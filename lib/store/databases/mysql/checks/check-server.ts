@@ -1,12 +1,13 @@
 import { readServer, readVariables, serverProblems } from '../mysql-checks.js';
-import { note, ok, problem, type Check, type Verdict } from '../../../doctor/check.js';
+import { note, ok, problem, type LightCheck, type Verdict } from '../../../doctor/check.js';
 
 // The tests run on these lines.
 const TESTED = [/^9\.7\./, /(^|-)10\.11\..*mariadb/i, /(^|-)11\.8\..*mariadb/i];
 
 /** The version of the server, and the settings without which the queue cannot work, or works more slowly. */
-export const checkServerSettings: Check = {
+export const checkServerSettings: LightCheck = {
   name: 'server',
+  isLight: true,
   async run({ database, largestPayloadBytes }) {
     const server = await readServer(database);
     const { version, packetBytes, binlogFormat, dialect } = server;

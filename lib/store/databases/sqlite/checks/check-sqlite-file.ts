@@ -1,22 +1,33 @@
 import { stat } from 'node:fs/promises';
 import { hasCode } from '../../../../job/errors.js';
 import { query, type Work } from '../../../core/statement.js';
-import { note, ok, problem, type Check, type Patient, type Verdict } from '../../../doctor/check.js';
+import {
+  note,
+  ok,
+  problem,
+  type Check,
+  type LightCheck,
+  type LightPatient,
+  type Verdict,
+} from '../../../doctor/check.js';
 
 const MAX_LOG_BYTES = 64 * 1_048_576;
 
-/** The settings of the file, a transaction that keeps it locked, and the size of its write-ahead log. */
-export const checkSqliteFile: Check = {
+/** The settings of the file, and the size of its write-ahead log. */
+export const checkSqliteFile: LightCheck = {
   name: 'file',
-  run: async (patient) => [
-    await journalMode(patient),
-    await synchronous(patient),
-    await writeLock(patient),
-    await logSize(patient),
-  ],
+  isLight: true,
+  run: async (patient) => [await journalMode(patient), await synchronous(patient), await logSize(patient)],
 };
 
-async function journalMode({ database }: Patient): Promise<Verdict> {
+/** A transaction that keeps the file locked. */
+export const checkWriteLock: Check = {
+  name: 'file',
+  run: async ({ database }) => [await writeLock(database)],
+};
+
+async function journalMode({ database, file }: LightPatient): Promise<Verdict> {
+  if (file === undefined) return ok('the database is in memory');
   const [row] = await database.runIdempotent(() => query<{ journal_mode: string }>('PRAGMA journal_mode'));
   const facts = `journal_mode = ${row!.journal_mode}`;
   if (row!.journal_mode === 'wal') return ok(facts);
@@ -26,7 +37,7 @@ async function journalMode({ database }: Patient): Promise<Verdict> {
   return problem(facts, wayOut);
 }
 
-async function synchronous({ database }: Patient): Promise<Verdict> {
+async function synchronous({ database }: LightPatient): Promise<Verdict> {
   const [row] = await database.runIdempotent(() => query<{ synchronous: number }>('PRAGMA synchronous'));
   if (row!.synchronous >= 2) return ok('synchronous = FULL');
   const wayOut =
@@ -35,7 +46,7 @@ async function synchronous({ database }: Patient): Promise<Verdict> {
   return note(`synchronous = ${row!.synchronous === 1 ? 'NORMAL' : 'OFF'} by default`, wayOut);
 }
 
-async function writeLock({ database }: Patient): Promise<Verdict> {
+async function writeLock(database: LightPatient['database']): Promise<Verdict> {
   try {
     await database.transaction(() => nothing());
     return ok('the write lock is free');
@@ -49,7 +60,7 @@ async function writeLock({ database }: Patient): Promise<Verdict> {
 // eslint-disable-next-line require-yield
 function* nothing(): Work<void> {}
 
-async function logSize({ file }: Patient): Promise<Verdict> {
+async function logSize({ file }: LightPatient): Promise<Verdict> {
   const bytes = file === undefined ? 0 : await sizeOf(`${file}-wal`);
   const facts = `the write-ahead log has ${Math.ceil(bytes / 1_048_576)} MiB`;
   if (bytes <= MAX_LOG_BYTES) return ok(facts);

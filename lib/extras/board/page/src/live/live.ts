@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import { failureOf, isForbidden, read, type ReadFailure } from '../api.js';
-import type { ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
+import type { Diagnosis, ErrorCount, Line, Problem, Queue, Worker } from '../answers.js';
 import { now } from './clock.js';
 import { connect, type Connection, type Statistics } from './connection.js';
 
@@ -23,6 +23,8 @@ export const lines = signal<ReadonlyMap<string, Line> | undefined>(undefined);
 export const workers = signal<Worker[] | undefined>(undefined);
 /** Those of the last hour. */
 export const errors = signal<ErrorCount[] | undefined>(undefined);
+/** The checks of the database when the overview was last opened; undefined: not read. */
+export const diagnoses = signal<readonly Diagnosis[] | undefined>(undefined);
 export const connection = signal<Connection>('connecting');
 /** The time of the statistics that the page shows, by the clock of the browser; 0: none have arrived. */
 export const updatedAt = signal(0);
@@ -37,6 +39,7 @@ export const isLoaded = computed(() => updatedAt.value > 0);
 export const isStale = computed(() => ['lost', 'outage', 'refused'].includes(connection.value));
 export const isOld = computed(() => isStale.value || (isLoaded.value && now.value - updatedAt.value > OLD_MS));
 export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
+export const failedChecks = computed(() => (diagnoses.value ?? []).filter(({ level }) => level === 'problem'));
 
 /** The most urgent problem of each queue, in their order. */
 export const problemByQueue = computed(() => {

@@ -24,13 +24,14 @@ interface State<Answer> {
 /**
  * An answer of the server that follows the live updates. With another key it begins anew.
  *
- * @param everyMs the least time between two reads; an action of the viewer reads at once
+ * @param everyMs the least time between two reads; an action of the viewer reads at once. Infinity: read once
  */
 export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyMs = 0): Reading<Answer> {
   const [state, setState] = useState<State<Answer>>({ key, turn: -1 });
   const last = useRef({ key: '', atMs: 0, turn: -1, isReading: false });
   const isDue = () => {
     const { atMs, turn: readIn } = last.current;
+    if (everyMs === Infinity) return false;
     return hasActedSince(readIn) || (turn.peek() > readIn && Date.now() - atMs >= everyMs);
   };
   const start = () => {

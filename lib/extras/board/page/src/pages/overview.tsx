@@ -2,10 +2,12 @@ import { read } from '../api.js';
 import type { Point } from '../answers.js';
 import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
 import { isLoaded, isPartial, problems, queues, sharedReading } from '../live/live.js';
+import { may } from '../live/rights.js';
 import { go } from '../live/route.js';
 import { useRead } from '../live/use-read.js';
 import { Card, Empty, Failure, Loaded, Segments, Skeleton } from '../parts/layout.js';
 import type { PageProps } from '../shell/pages.js';
+import { DatabaseChecks } from './overview/database-checks.js';
 import { ProblemCard, ProblemLinks } from './overview/problem-card.js';
 import { QueueTable } from './overview/queue-table.js';
 import { Numbers } from './overview/numbers.js';
@@ -59,6 +61,7 @@ export function OverviewPage({ params }: PageProps) {
           <QueueTable params={params} />
         </>
       )}
+      {may('read') && <DatabaseChecks />}
     </>
   );
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { Problem } from '../../answers.js';
+import type { Diagnosis, Problem } from '../../answers.js';
 import { isForbidden } from '../../api.js';
 import { clock, duration, plural } from '../../format.js';
 import { now } from '../../live/clock.js';
 import {
   broken,
+  failedChecks,
   isLoaded,
   isOld,
   isPartial,
@@ -74,8 +75,9 @@ function findingOf(): Finding {
     };
   if (!isLoaded.value || all === undefined)
     return { level: 'idle', title: 'Reading the queues', text: 'The numbers arrive in a moment.' };
-  if (all.length === 0) return healthy();
-  return found(all, broken.value);
+  const checks = failedChecks.value;
+  if (all.length + checks.length === 0) return healthy();
+  return found(all, broken.value, checks);
 }
 
 function healthy(): Finding {
@@ -87,10 +89,11 @@ function healthy(): Finding {
   return { level: 'ok', title, text: 'No job waits too long, no worker is silent, no more attempts fail than usual.' };
 }
 
-function found(all: readonly Problem[], most: readonly Problem[]): Finding {
+function found(all: readonly Problem[], most: readonly Problem[], checks: readonly Diagnosis[]): Finding {
   const oldestMs = Math.max(0, ...all.map((one) => ageOf(one, now.value) ?? 0));
-  const text = `${all[0]!.message} Oldest problem: ${duration(oldestMs)}.`;
-  const others = all.length - most.length;
+  const [first] = all;
+  const text = first ? `${first.message} Oldest problem: ${duration(oldestMs)}.` : textOf(checks[0]!);
+  const others = all.length - most.length + checks.length;
   if (most.length === 0)
     return {
       level: 'attention',
@@ -103,3 +106,5 @@ function found(all: readonly Problem[], most: readonly Problem[]): Finding {
     ...(others > 0 && { rest: `${others} more ${others === 1 ? 'needs' : 'need'} attention` }),
   };
 }
+
+const textOf = ({ check, facts }: Diagnosis) => `The check “${check}” of the database: ${facts}.`;
