@@ -130,7 +130,11 @@ function Times({ schedule: { cron, everyMs, tz, overlap } }: { schedule: Schedul
   return (
     <>
       <span class="mono">{cron ?? `every ${duration(everyMs)}`}</span>
-      {cron !== null && <span class="tag">{tz}</span>}
+      {cron !== null && (
+        <span class="tag" title={tz}>
+          {tz}
+        </span>
+      )}
       {overlap !== 'allow' && <span class="tag">overlap: {overlap}</span>}
       {cron !== null && <CronWords cron={cron} tz={tz} />}
     </>

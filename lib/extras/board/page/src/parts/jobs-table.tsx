@@ -92,7 +92,11 @@ function nameCell({ name, key, group }: JobRow): ComponentChildren {
   return (
     <>
       <span class="job-name">{name}</span>
-      {group !== null && <span class="tag">{group}</span>}
+      {group !== null && (
+        <span class="tag" title={`group ${group}`}>
+          {group}
+        </span>
+      )}
       {key !== null && (
         <span class="tag mono" title={`key ${key}`}>
           {key}

@@ -30,7 +30,7 @@ export function App() {
         <span class="mark">
           <Icon name="logo" size={18} />
         </span>
-        <strong>{name}</strong>
+        <strong title={name}>{name}</strong>
         <LiveState />
         <ThemeButton />
       </div>

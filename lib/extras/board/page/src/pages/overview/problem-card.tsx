@@ -22,9 +22,7 @@ export function ProblemCard({ problem }: { problem: Problem }) {
         <Trend problem={problem} />
       </header>
       <h2>{titleOf(problem)}</h2>
-      <p class="detail" title={message}>
-        {message}
-      </p>
+      <p class="detail">{message}</p>
       <div class="problem-course">
         <Course queue={queue} />
         {since !== null && (

@@ -83,9 +83,10 @@ function GroupName({ group: { group, state, weight, rate, restsUntil } }: { grou
 
 function Waiting({ group: { queue, group, counts } }: { group: Group }) {
   if (!counts || counts.waiting === 0) return <>0</>;
+  const text = upTo(counts.waiting, counts.active);
   return (
-    <a href={href('jobs', { queue, group, state: 'waiting' })} aria-label={`Waiting jobs of group ${group}`}>
-      {upTo(counts.waiting, counts.active)}
+    <a href={href('jobs', { queue, group, state: 'waiting' })} aria-label={`${text} waiting jobs of group ${group}`}>
+      {text}
     </a>
   );
 }
