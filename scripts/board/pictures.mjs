@@ -1,5 +1,5 @@
-// node scripts/board/pictures.mjs [--serve]: draws the pictures of docs/board.md from a demonstration with the built
-// library. --serve starts the demonstration alone, until Ctrl-C.
+// node scripts/board/pictures.mjs [--serve]: draws the pictures of docs/board.md, light and dark, from a demonstration with
+// the built library. --serve starts the demonstration alone, until Ctrl-C.
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -76,14 +76,19 @@ async function draw({ url, flow, order, dead }) {
     flow: `flow?id=${flow}`,
   };
   try {
-    const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'light', reducedMotion: 'reduce' });
-    for (const [name, hash] of Object.entries(views)) {
-      await page.goto(`${url}#/${hash}`);
-      await page.locator(`main[data-view="#/${hash}"] h1`).waitFor();
-      await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
-      if (name === 'overview') await page.locator('.queue-grid .spark').first().waitFor();
-      await page.screenshot({ path: join(pictures, `${name}.png`) });
-      console.log(`docs/board/${name}.png`);
+    for (const [colorScheme, ending] of [
+      ['light', '.png'],
+      ['dark', '-dark.png'],
+    ]) {
+      const page = await browser.newPage({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' });
+      for (const [name, hash] of Object.entries(views)) {
+        await page.goto(`${url}#/${hash}`);
+        await page.locator(`main[data-view="#/${hash}"] h1`).waitFor();
+        await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+        if (name === 'overview') await page.locator('.queue-grid .spark').first().waitFor();
+        await page.screenshot({ path: join(pictures, name + ending) });
+        console.log(`docs/board/${name}${ending}`);
+      }
     }
   } finally {
     await browser.close();
