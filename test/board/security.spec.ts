@@ -124,6 +124,7 @@ describe('the security of the board', () => {
       ].map((path) => read(path)),
     );
     const job = await read(`job?id=${id}`);
+    const states = await read(`job-states?id=${id}&id=${secret}&id=4711`);
 
     for (const { status, body } of answers) {
       expect(status).toBe(200);
@@ -131,6 +132,7 @@ describe('the security of the board', () => {
       expect(JSON.stringify(body)).not.toMatch(/closed|SCHEDULED/);
     }
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+    expect(states).toEqual({ status: 200, body: { states: [{ id, state: 'active' }] } });
     expect(job.body).toMatchObject({ isHidden: true, payload: null, headers: null });
     expect(JSON.stringify(job.body)).not.toMatch(/VISIBLE|HEADER/);
     expect(await write('pause', { all: true })).toEqual({ status: 200, body: { changed: 1 } });

@@ -7,6 +7,8 @@ import { SharedRead } from './shared-read.js';
 const MAX_AGE_MS = 15_000;
 const MAX_QUEUES = 50;
 const MAX_NAMED = 10;
+// The further queues whose right is asked. More would call `can` of the application for thousands.
+const MAX_ASKED = 50;
 const REREAD_MS = 60_000;
 
 interface KnownGroups {
@@ -16,11 +18,15 @@ interface KnownGroups {
   readonly atMs: number;
 }
 
+interface DeadOfAll {
+  readonly groups: readonly DeadGroups[];
+  /** The further queues with dead jobs, those with the most first. */
+  readonly others: readonly string[];
+}
+
 /** The dead jobs of all queues by their errors, read for all viewers of this process together, while one shows them. */
 export class DeadJobGroups {
-  readonly #read: SharedRead<DeadGroups[]>;
-  /** The further queues with dead jobs, those with the most first. */
-  #others: readonly string[] = [];
+  readonly #read: SharedRead<DeadOfAll>;
   #known = new Map<string, KnownGroups>();
 
   constructor(
@@ -33,21 +39,24 @@ export class DeadJobGroups {
 
   /**
    * The groups of the queues that the viewer may read, largest group first. `examined`: the queues whose dead jobs were read,
-   * up to `mostPerQueue` of each. `others`: the first further queues with dead jobs. `othersCount`: the number of all of these.
+   * up to `mostPerQueue` of each. `others`: the first further queues with dead jobs. `hasMoreOthers`: there are more of these,
+   * or so many that it does not know which of them the viewer may read.
    */
   async read(mayRead: (queue: string) => Promise<boolean>) {
     const all = await this.#read.read();
-    const isReadable = await Promise.all(all.map(({ queue }) => mayRead(queue)));
-    const readable = all.filter((_, index) => isReadable[index]);
+    const isReadable = await Promise.all(all.groups.map(({ queue }) => mayRead(queue)));
+    const readable = all.groups.filter((_, index) => isReadable[index]);
     const groups = readable.flatMap(({ queue, hasMore, groups: own }) =>
       own.map((group) => ({ queue, hasMore, ...group })),
     );
-    const mayReadOthers = await Promise.all(this.#others.map(mayRead));
-    const others = this.#others.filter((_, index) => mayReadOthers[index]);
+    const asked = all.others.slice(0, MAX_ASKED);
+    const mayReadOthers = await Promise.all(asked.map(mayRead));
+    const others = asked.filter((_, index) => mayReadOthers[index]);
     return {
       groups: groups.sort((a, b) => b.count - a.count),
       ...{ examined: readable.map(({ queue }) => queue), mostPerQueue: MAX_EXAMINED },
-      ...{ others: others.slice(0, MAX_NAMED), othersCount: others.length },
+      others: others.slice(0, MAX_NAMED),
+      hasMoreOthers: others.length > MAX_NAMED || all.others.length > MAX_ASKED,
     };
   }
 
@@ -58,7 +67,7 @@ export class DeadJobGroups {
   }
 
   /** The 50 queues with the most dead jobs. A queue whose number of dead jobs stays is read once a minute. */
-  async #readAll(): Promise<DeadGroups[]> {
+  async #readAll(): Promise<DeadOfAll> {
     const withDead = (await this.admin.stats()).filter(({ dead }) => dead.value > 0);
     withDead.sort((a, b) => b.dead.value - a.dead.value);
     const some = withDead.slice(0, MAX_QUEUES);
@@ -70,8 +79,10 @@ export class DeadJobGroups {
       known.set(queue, isCurrent ? last : await this.#readOne(queue, dead.value));
     }
     this.#known = known;
-    this.#others = withDead.slice(MAX_QUEUES).map(({ queue }) => queue);
-    return [...known.values()].map(({ groups }) => groups);
+    return {
+      groups: [...known.values()].map(({ groups }) => groups),
+      others: withDead.slice(MAX_QUEUES).map(({ queue }) => queue),
+    };
   }
 
   async #readOne(queue: string, dead: number): Promise<KnownGroups> {

@@ -71,7 +71,7 @@ async function readDeadJobs(queue: string | undefined): Promise<DeadJobsOfAll> {
   const { groups, hasMore, examined } = await read<DeadJobsOfQueue>('dead', { queue });
   return {
     groups: groups.map((group) => ({ queue, hasMore, ...group })),
-    ...{ examined: [queue], mostPerQueue: examined, others: [], othersCount: 0 },
+    ...{ examined: [queue], mostPerQueue: examined, others: [], hasMoreOthers: false },
   };
 }
 
@@ -84,7 +84,7 @@ export function ErrorsPage({ params }: PageProps) {
   const dead = useRead(`dead ${queue ?? ''}`, () => readDeadJobs(queue), READ_MS);
   const counted = useRead(`${range} ${queue}`, () => read<ErrorList>('errors', { queue, range }), READ_MS);
   const isRead = counted.data && (dead.data || dead.error);
-  const known = dead.data && { ...dead.data, examined: dead.data.othersCount === 0 ? undefined : dead.data.examined };
+  const known = dead.data && { ...dead.data, examined: isOfAll(dead.data) ? undefined : dead.data.examined };
   const rows = isRead && sorted(errorRows(counted.data.errors, known), order);
   return (
     <>
@@ -136,7 +136,7 @@ export function ErrorsPage({ params }: PageProps) {
           {(shown) => (
             <>
               {shown.length === 0 ? (
-                <NoErrors {...{ within, queue }} isDeadKnown={dead.data?.othersCount === 0} />
+                <NoErrors {...{ within, queue }} isDeadKnown={dead.data !== undefined && isOfAll(dead.data)} />
               ) : (
                 <Errors all={shown} range={range} />
               )}
@@ -194,15 +194,21 @@ function Bounds({ rows, within, hasMore, dead }: BoundsProps) {
   );
 }
 
-function deadText(rows: readonly ErrorRow[], { mostPerQueue, othersCount }: DeadJobsOfAll): string {
-  const total = number(sum(rows.map((row) => row.dead ?? 0)));
-  if (rows.some(({ hasMoreDead }) => hasMoreDead))
-    return `The dead jobs are the newest ${number(mostPerQueue)} of each queue, ${total} in all. Numbers with + are lower bounds.`;
-  return othersCount > 0 ? `These are ${total} dead jobs.` : `These are all ${total} dead jobs.`;
+/** No further queue has dead jobs. */
+function isOfAll({ others, hasMoreOthers }: DeadJobsOfAll): boolean {
+  return others.length === 0 && !hasMoreOthers;
 }
 
-function OtherQueues({ dead: { examined, others, othersCount } }: { dead: DeadJobsOfAll }) {
-  if (othersCount === 0) return null;
+function deadText(rows: readonly ErrorRow[], dead: DeadJobsOfAll): string {
+  const total = number(sum(rows.map((row) => row.dead ?? 0)));
+  if (rows.some(({ hasMoreDead }) => hasMoreDead))
+    return `The dead jobs are the newest ${number(dead.mostPerQueue)} of each queue, ${total} in all. Numbers with + are lower bounds.`;
+  return isOfAll(dead) ? `These are all ${total} dead jobs.` : `These are ${total} dead jobs.`;
+}
+
+function OtherQueues({ dead }: { dead: DeadJobsOfAll }) {
+  const { examined, others, hasMoreOthers } = dead;
+  if (isOfAll(dead)) return null;
   return (
     <>
       {' '}
@@ -213,10 +219,9 @@ function OtherQueues({ dead: { examined, others, othersCount } }: { dead: DeadJo
           <a href={href('errors', { queue })}>{queue}</a>
         </span>
       ))}
-      {othersCount > others.length && (
+      {hasMoreOthers && (
         <>
-          {' '}
-          and {number(othersCount - others.length)} more on the <a href={href('overview')}>overview</a>
+          {others.length > 0 && ' and '}more on the <a href={href('overview')}>overview</a>
         </>
       )}
       .
