@@ -110,19 +110,24 @@ export class JobBatches {
     return counts;
   }
 
-  /** Counts the jobs of all searches up to 10,000, and reads a bounded number of rows. */
+  /** Counts the jobs of all searches up to 10,000, and reads a bounded number of rows of each search. */
   async countUpTo(searches: readonly JobSearch[]): Promise<JobCount> {
     let value = 0;
+    let atLeast = false;
     for (const search of searches) {
       let pages = 0;
       for await (const ids of this.#findIdPages(search)) {
         value += ids.length;
         pages++;
         if (value > MAX_COUNTED) return { value: MAX_COUNTED, atLeast: true };
-        if (pages > MAX_PAGES) return { value, atLeast: true };
+        if (pages > MAX_PAGES) {
+          // The jobs of the next search may match nevertheless.
+          atLeast = true;
+          break;
+        }
       }
     }
-    return { value, atLeast: false };
+    return { value, atLeast };
   }
 
   async *#idBatches(selections: readonly (JobIds | JobSearch)[]): AsyncGenerator<number[]> {

@@ -121,15 +121,19 @@ describeEngines('the preview of an action on several jobs', (setup) => {
     expect(byIds).toEqual({ changes: count(jobs), skips: {} });
   });
 
-  it('ends after a bounded number of rows if few jobs match', async () => {
+  it('ends after a bounded number of rows of a state if few jobs match, and counts those of the next state', async () => {
     const world = await setup();
     const { admin, producer } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 0, { name: 'last' });
+    await admin.cancel({ queue: 'q', name: 'last' });
     for (let n = 0; n < 3; n++) await producer.enqueueMany('q', plainJobs(15_000, { delay: '1h' }));
     await producer.enqueue('q', 0, { name: 'last', delay: '2h' });
 
-    const { changes } = await admin.preview('promote', { queue: 'q', name: 'last' });
+    const promoted = await admin.preview('promote', { queue: 'q', name: 'last' });
+    const retried = await admin.preview('retry', { queue: 'q', name: 'last' });
 
-    expect(changes).toEqual({ value: 0, atLeast: true });
+    expect(promoted.changes).toEqual({ value: 0, atLeast: true });
+    expect(retried.changes).toEqual({ value: 1, atLeast: true });
   });
 
   it('counts each of the given jobs once while a worker runs them', async () => {
