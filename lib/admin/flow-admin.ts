@@ -79,9 +79,10 @@ export abstract class FlowAdmin extends JobAdmin {
   }
 
   /**
-   * The neighbours of a job in its flow, by id: its parents, which wait for it, and its children, for which it waits. Each
-   * list has up to `limit` jobs, 20 by default, and the number of all, counted up to 1,000. A job without a flow has none.
-   * Five statements in two round trips, without locks, whatever the size of the flow.
+   * The relatives of a job in its flow: its parents, which wait for it, and its children, for which it waits. Each list has up
+   * to `limit` jobs, 20 by default, by id, and the number of all, counted up to 1,000. A job without a flow has none. Of more
+   * parents than `limit`, SQLite has those that the flow got first, MySQL and MariaDB those with the smallest ids. Five
+   * statements without locks, whatever the size of the flow, in two round trips on MySQL and MariaDB.
    *
    * @throws JobNotFoundError if the job does not exist, and InvalidOptionsError if `limit` is not 1 to 100
    * @example const { parents, children } = await admin.relatives(id, { limit: 50 });

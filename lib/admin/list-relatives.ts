@@ -21,6 +21,7 @@ export async function listRelatives(
   const { limit } = checkAndResolve('Cannot list relatives', OPTIONS, given);
   const found = await flows.relatives(id, limit);
   // Most jobs have none, so empty lists say nothing about the job.
-  if (found.parents.count + found.children.count === 0 && !(await store.get(id))) throw new JobNotFoundError(id);
+  const isAlone = found.parents.count + found.children.count === 0;
+  if (isAlone && (await store.states([id])).length === 0) throw new JobNotFoundError(id);
   return found;
 }

@@ -154,6 +154,20 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the relatives of a job', (setu
     expect(children.jobs.map(({ id }) => id)).toEqual(jobIds.slice(0, 3));
     expect(parents).toEqual({ jobs: [], count: 0, atLeast: false });
   });
+
+  it('have up to the limit of many parents, without one whose queue is not known any more', async () => {
+    const world = await setup();
+    const parents = Array.from({ length: 30 }, (_, n) => ({ job: n + 1, needs: 0, onFailure: 'wait' as const }));
+    const { jobIds } = await create(world, 31, parents);
+
+    const some = await world.flows.relatives(jobIds[0]!, 3);
+    await world.sql('DELETE FROM sql_queue_edges WHERE needs = ?', [jobIds[30]]);
+    const all = await world.flows.relatives(jobIds[0]!, 100);
+
+    expect(some.parents).toMatchObject({ jobs: jobIds.slice(1, 4).map((id) => ({ id, queue: 'q' })), count: 30 });
+    expect(all.parents.jobs.map(({ id }) => id)).toEqual(jobIds.slice(1, 30));
+    expect(all.parents.count).toBe(30);
+  });
 });
 
 function chain(world: World, queue: string, onFailure: OnFailure) {
