@@ -4,6 +4,7 @@ import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
 import type { JobState } from '../../job/job-state.js';
 import type { ReplayKind } from '../../job/replay-options.js';
+import type { StateOfJob } from '../../store/admin/admin-store.js';
 import { notFound } from '../dashboard/error-status.js';
 import type { BoardCall } from './board-call.js';
 import { BoardInput } from './input.js';
@@ -23,30 +24,37 @@ export async function bulkAnswer(
   options: ReplayKind,
   act: (which: Exclude<JobSelection, number>, bulk: { limit: number }) => Promise<number>,
 ): Promise<object> {
-  const which = await selectJobs(call, verb);
+  const { which, found } = await selectJobs(call, verb);
   const bulk = bulkOptions(call.input);
   if (call.input.raw('dryRun') !== true) return { changed: await act(which, bulk) };
   const { changes, skips } = await call.admin.preview(verb, which, options);
-  const unknown = Array.isArray(which) ? idsOf(call.input).length - which.length : 0;
+  // A job may be removed between the two reads.
+  const removed = found ? idsOf(call.input).length - found.length : 0;
+  const unknown = { value: removed + (skips.unknown?.value ?? 0), atLeast: false };
   return {
     changed: Math.min(changes.value, bulk.limit),
     changes,
-    skips: { ...skips, ...(unknown > 0 && { unknown: { value: unknown, atLeast: false } }) },
-    left: Array.isArray(which) ? await leftJobs(call, which) : {},
+    skips: { ...skips, ...(unknown.value > 0 && { unknown }) },
+    left: leftJobs(call.input.text('listState'), found),
   };
 }
 
-/** The present states of the jobs that are not in the `listState` of the request, with the number of jobs in each. */
-async function leftJobs({ admin, input }: BoardCall, ids: readonly number[]) {
-  const listState = input.text('listState');
+/** The states of the jobs that are not in the state of the list, with the number of jobs in each. */
+function leftJobs(listState: string | undefined, found: readonly StateOfJob[] = []) {
   const left: Partial<Record<JobState, number>> = {};
   if (listState === undefined) return left;
-  for (const { state } of await admin.states(ids)) if (state !== listState) left[state] = (left[state] ?? 0) + 1;
+  for (const { state } of found) if (state !== listState) left[state] = (left[state] ?? 0) + 1;
   return left;
 }
 
+interface Selected {
+  readonly which: Exclude<JobSelection, number>;
+  /** The jobs of a list of ids. */
+  readonly found?: readonly StateOfJob[];
+}
+
 /** The jobs of the request, all of which the caller may change with the verb. */
-async function selectJobs(call: BoardCall, verb: BulkVerb): Promise<Exclude<JobSelection, number>> {
+async function selectJobs(call: BoardCall, verb: BulkVerb): Promise<Selected> {
   const { input, access } = call;
   if (!input.has('filter')) return selectIds(call, verb);
   const filter = input.part('filter').filter();
@@ -56,17 +64,17 @@ async function selectJobs(call: BoardCall, verb: BulkVerb): Promise<Exclude<JobS
   ]);
   await access.require(verb, filter.queue);
   if (filter.headers !== undefined) await access.require('read-payload', filter.queue);
-  return filter;
+  return { which: filter };
 }
 
 /** Without jobs that were removed meanwhile: the caller may have no right to a job that has such an id later. */
-async function selectIds({ admin, access, input }: BoardCall, verb: BulkVerb): Promise<number[]> {
+async function selectIds({ admin, access, input }: BoardCall, verb: BulkVerb): Promise<Selected> {
   const ids = idsOf(input);
   const found = await admin.states(ids);
   if (found.length === 0) throw notFound(`Job ${ids[0]}`);
   for (const { queue } of found) await access.require(verb, queue);
   const known = new Set(found.map(({ id }) => id));
-  return ids.filter((id) => known.has(id));
+  return { which: ids.filter((id) => known.has(id)), found };
 }
 
 function idsOf(input: BoardInput): readonly number[] {
@@ -85,7 +93,11 @@ function idsOf(input: BoardInput): readonly number[] {
 function bulkOptions(input: BoardInput): { limit: number; dryRun?: boolean } {
   const limit = input.number('limit') ?? MAX_CHANGED;
   InvalidOptionsError.throwIfAny('Invalid request', [
-    expected(limit <= MAX_CHANGED, `limit to be at most ${MAX_CHANGED}`, limit),
+    expected(
+      Number.isInteger(limit) && limit >= 1 && limit <= MAX_CHANGED,
+      `limit to be a whole number from 1 to ${MAX_CHANGED}`,
+      limit,
+    ),
   ]);
   const dryRun = input.raw('dryRun');
   return { limit, ...(dryRun !== undefined && { dryRun: dryRun as boolean }) };
