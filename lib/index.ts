@@ -100,7 +100,7 @@ export type { FailedJob } from './job/failed-job.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
-export type { JobPreview, SkipReason } from './admin/preview-jobs.js';
+export type { JobPreview, PreviewOptions, SkipReason } from './admin/preview-jobs.js';
 export type { FlowSelection } from './admin/flow-actions.js';
 export type { GroupPage, GroupPageOptions, QueueGroup } from './admin/queue-group.js';
 export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.js';

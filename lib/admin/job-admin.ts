@@ -8,7 +8,6 @@ import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/ids.js';
 import { checkQueueName } from '../job/job-names.js';
 import { requireOptions } from '../job/option-schema.js';
-import type { ReplayKind } from '../job/replay-options.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage, StateOfJob } from '../store/admin/admin-store.js';
@@ -24,7 +23,7 @@ import {
   type JobReplayOptions,
 } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
-import { previewJobs, type JobPreview } from './preview-jobs.js';
+import { previewJobs, type JobPreview, type PreviewOptions } from './preview-jobs.js';
 import {
   callOf,
   checkFilter,
@@ -57,7 +56,11 @@ export abstract class JobAdmin {
     return this.#parts.store.get(id);
   }
 
-  /** The states and queues of those of the jobs that exist, in no order. It reads 500 jobs per statement, and no payloads. */
+  /**
+   * The states and queues of those of the jobs that exist, in no order. It reads 500 jobs per statement, and no payloads.
+   *
+   * @throws InvalidOptionsError if a value is no job id
+   */
   async states(ids: readonly number[]): Promise<StateOfJob[]> {
     checkIds(ids);
     const found: StateOfJob[] = [];
@@ -145,17 +148,19 @@ export abstract class JobAdmin {
    * seconds in a table of any size. With ids the numbers are exact. With `dryRun` the verb itself counts only the jobs that it
    * would change, and all of them.
    *
-   * A retry takes its `rate`, `to` and `completed`, which decide about its jobs. The numbers are of no single moment: a job
+   * A retry takes its `rate`, `to`, `create` and `completed`, which decide about its jobs. The numbers are of no single moment: a job
    * whose state changes meanwhile may count twice or not at all. The verb itself may differ by jobs that wait for each other
    * in a flow, and by jobs whose keys other jobs own.
    *
+   * @throws InvalidOptionsError for ids, a filter or options that the verb refuses, and QueueNotFoundError if the filter or `to`
+   * names a queue that does not exist
    * @example
    * ```ts
    * const { changes, skips } = await admin.preview('cancel', { queue: 'email.send', name: 'newsletter' });
    * console.log(`${changes.value} jobs, without ${skips.completed?.value ?? 0} completed ones`);
    * ```
    */
-  preview(verb: BulkVerb, which: JobSelection, options: ReplayKind = {}): Promise<JobPreview> {
+  preview(verb: BulkVerb, which: JobSelection, options: PreviewOptions = {}): Promise<JobPreview> {
     return previewJobs(this.#parts, verb, which, options);
   }
 

@@ -4,7 +4,7 @@ import { expected } from '../job/expectation.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { requireOptions } from '../job/option-schema.js';
 import { resolveReplayKind, type ReplayKind } from '../job/replay-options.js';
-import type { JobSearch } from '../store/admin/admin-store.js';
+import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 import type { JobCount } from '../store/features/stats/stats-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { JobBatches } from './job-batches.js';
@@ -14,11 +14,12 @@ import {
   isJobIds,
   isUnrecoverableSkipped,
   searchesIn,
-  searchOf,
+  searchesOf,
   UNRECOVERABLE,
+  type AllJobs,
   type JobSelection,
 } from './job-selection.js';
-import { requireSelectedQueue } from './require-queue.js';
+import { requireQueue, requireSelectedQueue, takeCreate, type MayCreateQueue } from './require-queue.js';
 import { retryOf } from './retry-jobs.js';
 
 /**
@@ -37,20 +38,25 @@ export interface JobPreview {
 
 const VERBS: readonly BulkVerb[] = ['retry', 'promote', 'cancel', 'remove'];
 
+/** Options of a preview: those of a retry that decide about its jobs. */
+export interface PreviewOptions extends ReplayKind, MayCreateQueue {}
+
 /** Counts with the searches and the states of the verb itself. */
 export async function previewJobs(
   parts: AdminParts,
   verb: BulkVerb,
   which: JobSelection,
-  options: ReplayKind,
+  options: PreviewOptions,
 ): Promise<JobPreview> {
   InvalidOptionsError.throwIfAny('Cannot preview', [
     expected(VERBS.includes(verb), `verb to be one of ${VERBS.join(', ')}`, verb),
   ]);
-  const states = statesOf(verb, which, options);
-  if (isJobIds(which)) return previewIds(parts, which, states);
-  const searches = searchesIn(searchOf(verb, which), states);
+  const { states, existingQueue } = effectOf(verb, which, options);
+  if (isJobIds(which)) checkIds(which);
+  const searches = isJobIds(which) ? [] : searchesFor(verb, which, states);
   await requireSelectedQueue(parts, which);
+  if (existingQueue !== undefined) await requireQueue(parts, existingQueue);
+  if (isJobIds(which)) return previewIds(parts, which, states);
   const batches = new JobBatches(parts);
   const skips: JobPreview['skips'] = {};
   const skip = async (reason: SkipReason, skipped: readonly JobSearch[]) => {
@@ -67,11 +73,25 @@ export async function previewJobs(
   return { changes, skips };
 }
 
-function statesOf(verb: BulkVerb, which: JobSelection, options: ReplayKind): readonly JobState[] {
-  if (verb === 'retry') return retryOf(which, resolveReplayKind('Cannot preview', options)).states;
-  const others = Object.keys(requireOptions('Cannot preview', options));
-  InvalidOptionsError.throwIfAny('Cannot preview', [expected(others.length === 0, `no options for ${verb}`, options)]);
-  return changedStates(verb);
+/** The states that the verb changes, and a queue that must exist. */
+function effectOf(
+  verb: BulkVerb,
+  which: JobSelection,
+  given: PreviewOptions,
+): { states: readonly JobState[]; existingQueue?: string | undefined } {
+  if (verb === 'retry') {
+    const { mayCreate, others } = takeCreate('Cannot preview', given);
+    const kind = resolveReplayKind('Cannot preview', others);
+    return { states: retryOf(which, kind).states, existingQueue: mayCreate ? undefined : kind.to };
+  }
+  const others = Object.keys(requireOptions('Cannot preview', given));
+  InvalidOptionsError.throwIfAny('Cannot preview', [expected(others.length === 0, `no options for ${verb}`, given)]);
+  return { states: changedStates(verb) };
+}
+
+/** A removal leaves active jobs as they are; the other verbs refuse a filter for a state that they do not change. */
+function searchesFor(verb: BulkVerb, which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
+  return verb === 'remove' ? searchesIn(filterOf(which), states) : searchesOf(verb, which, states);
 }
 
 async function previewIds(
@@ -79,7 +99,6 @@ async function previewIds(
   which: number | readonly number[],
   states: readonly JobState[],
 ): Promise<JobPreview> {
-  checkIds(which);
   const counts = await new JobBatches(parts).countStates(which);
   const changes: JobCount = { value: 0, atLeast: false };
   const skips: JobPreview['skips'] = {};

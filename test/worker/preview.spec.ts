@@ -93,12 +93,12 @@ describeEngines('the preview of an action on several jobs', (setup) => {
     },
   );
 
-  it('has all jobs of a state that the verb does not change, and all of an error that a retry names', async () => {
+  it('has active jobs that a removal skips, and all of an error or a state that a retry names', async () => {
     const { admin } = await withEachState(await setup());
 
-    expect(await admin.preview('cancel', { queue: 'q', state: 'dead' })).toEqual({
+    expect(await admin.preview('remove', { queue: 'q', state: 'active' })).toEqual({
       changes: count(0),
-      skips: { dead: count(2) },
+      skips: { active: one },
     });
     expect(await admin.preview('retry', { queue: 'q', error: 'UNRECOVERABLE' })).toMatchObject({ changes: one });
     expect(await admin.preview('retry', { queue: 'q', state: 'completed' })).toEqual({ changes: one, skips: {} });
@@ -169,6 +169,10 @@ describeEngines('the preview of an action on several jobs', (setup) => {
     );
     await expect(admin.preview('cancel', [1], { rate: '1/s' })).rejects.toThrow(/no options for cancel/);
     await expect(admin.preview('retry', [1], { rate: 'fast' as never })).rejects.toThrow(/rate to be like/);
+    await expect(admin.preview('retry', [1], { to: 'unknown' })).rejects.toMatchObject({ code: 'QUEUE_NOT_FOUND' });
+    expect(await admin.preview('retry', [1], { to: 'unknown', create: true })).toMatchObject({ changes: count(0) });
+    await expect(admin.preview('cancel', { state: 'dead' })).rejects.toThrow(/state to be one of scheduled, waiting/);
+    await expect(admin.preview('retry', { state: 'scheduled' }, { rate: '1/s' })).rejects.toThrow(/one of dead, canc/);
   });
 });
 

@@ -122,7 +122,7 @@ async function preview(
   { limit = Infinity }: BulkOptions,
 ): Promise<{ count: number; skips: JobPreview['skips'] }> {
   if (verb === 'release') return { count: (which as number[]).length, skips: {} };
-  const options = verb === 'retry' ? replayOf(call.options) : {};
+  const options = verb === 'retry' ? { ...replayOf(call.options), create: call.options.flag('create') } : {};
   const { changes, skips } = await call.engine.admin.preview(verb, which, options);
   const isExact = !changes.atLeast || changes.value >= limit;
   const bulk = { ...(limit !== Infinity && { limit }), dryRun: true };
