@@ -254,6 +254,24 @@ describeEngines('the command line', (setup) => {
     expect((await json<{ steps: object[] }>('show', String(id))).steps).toHaveLength(120);
   });
 
+  it('shows up to 1,000 steps of a job, and says that there are more', async () => {
+    const { world, engine, call, json } = await open();
+    const { id } = await engine.producer.enqueue('waits', 0);
+    const rows = Array.from({ length: 1_000 }, (_, n) => `(${id}, 's${1_000 + n}', 'done', '{}', 0)`);
+    const insert = 'INSERT INTO sql_queue_steps (job_id, name, state, result, expires_at) VALUES';
+    const shownSteps = () => json<{ steps: object[]; hasMoreSteps?: boolean }>('show', String(id));
+
+    await world.sql(`${insert} ${rows.join(', ')}`);
+    const all = await shownSteps();
+    await world.sql(`${insert} (${id}, 't', 'done', '{}', 0)`);
+    const some = await shownSteps();
+    const { out } = await call('show', String(id));
+
+    expect([all.steps.length, all.hasMoreSteps]).toEqual([1_000, undefined]);
+    expect([some.steps.length, some.hasMoreSteps]).toEqual([1_000, true]);
+    expect(out).toMatch(new RegExp(`^step s1999: done\nand more: admin.steps\\(${id}, { after: "[^"]+" }\\)$`, 'm'));
+  });
+
   it('shows the problems with commands that help, and fails if a queue is broken', async () => {
     const { engine, call } = await open();
 

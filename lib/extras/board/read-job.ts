@@ -23,7 +23,7 @@ export async function readSteps(call: BoardCall) {
   return { steps: shown, isHidden, next: next ?? null };
 }
 
-/** The neighbours of the job in its flow. Those in queues that the viewer may not read are left out, but counted. */
+/** The relatives of the job in its flow. Those in queues that the viewer may not read are left out, but counted. */
 export async function readRelatives(call: BoardCall) {
   const job = await jobFor(call, 'read');
   const { parents, children } = await call.admin.relatives(job.id);

@@ -38,7 +38,7 @@ export interface RelatedJobs {
   atLeast: boolean;
 }
 
-/** The neighbours of a job in its flow. */
+/** The relatives of a job in its flow. */
 export interface JobRelatives {
   /** The jobs that wait for this one, or have waited for it. */
   parents: RelatedJobs;

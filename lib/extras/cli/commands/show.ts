@@ -1,5 +1,4 @@
 import { age } from '../../../common/units.js';
-import type { Engine } from '../../../engine/engine.js';
 import type { RelatedJobs } from '../../../job/flows/flow-record.js';
 import type { JobRecord } from '../../../job/job.js';
 import { traceIdOf } from '../../../job/trace-id.js';
@@ -8,6 +7,9 @@ import type { StepRecord } from '../../../store/features/steps/step-store.js';
 import { jobId, type Command } from '../command.js';
 import { CommandFailedError } from '../errors.js';
 import { time } from '../output.js';
+
+// The largest page of `admin.steps`.
+const MAX_STEPS = 1_000;
 
 export const show: Command = {
   usage: '<id> [--payload]',
@@ -18,33 +20,24 @@ export const show: Command = {
     if (!job) throw new CommandFailedError(`There is no job ${id}. It may have been pruned after its retention.`);
     const { payload, headers, result, ...rest } = job;
     const isFull = options.flag('payload');
-    const steps = await allSteps(engine, job.id);
+    const { steps, next } = await engine.admin.steps(job.id, { limit: MAX_STEPS });
+    const hasMoreSteps = next !== undefined;
     const relatives = job.flow === null ? null : await engine.admin.relatives(job.id);
     const shown = { ...rest, traceId: traceIdOf(headers), ...(isFull && { payload, headers, result }) };
     // The value of a step may be as confidential as the payload.
     const shownSteps = steps.map(({ value, ...step }) => ({ ...step, ...(isFull && { value }) }));
-    output.result({ ...shown, steps: shownSteps, ...relatives }, () =>
+    output.result({ ...shown, steps: shownSteps, ...(hasMoreSteps && { hasMoreSteps }), ...relatives }, () =>
       [
         describe(shown),
         ...(relatives
           ? [...related('parent', relatives.parents, job.flow!), ...related('child', relatives.children, job.flow!)]
           : []),
         ...shownSteps.map(describeStep),
+        ...(hasMoreSteps ? [`and more: admin.steps(${job.id}, { after: ${jsonOf(next)} })`] : []),
       ].join('\n'),
     );
   },
 };
-
-async function allSteps({ admin }: Engine, id: number): Promise<StepRecord[]> {
-  const steps: StepRecord[] = [];
-  let after: string | undefined;
-  do {
-    const page = await admin.steps(id, { limit: 1_000, after });
-    steps.push(...page.steps);
-    after = page.next;
-  } while (after !== undefined);
-  return steps;
-}
 
 function related(word: string, { jobs, count, atLeast }: RelatedJobs, flow: number): string[] {
   const lines = jobs.map(({ id, queue, name, state }) => `${`${word}:`.padEnd(13)} ${id} ${queue} ${name}, ${state}`);
