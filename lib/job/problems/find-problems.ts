@@ -174,11 +174,11 @@ function lateProblem(
 ): QueueProblem {
   const { workers = 0 } = facts.queues.find((one) => one.queue === queue) ?? {};
   const isUndeclared = fromApi === 0 && workers > 0;
-  const [which, ticks] =
+  const [which, ticks, pronoun] =
     late === 1
-      ? [`Schedule "${firstName}" of queue "${queue}" is late`, 'its tick']
-      : [`${late} schedules of queue "${queue}" are late (such as "${firstName}")`, 'the first tick'];
-  const reason = isUndeclared ? 'the workers of the queue do not declare it' : 'no worker runs it';
+      ? [`Schedule "${firstName}" of queue "${queue}" is late`, 'its tick', 'it']
+      : [`${late} schedules of queue "${queue}" are late (such as "${firstName}")`, 'the first tick', 'them'];
+  const reason = isUndeclared ? `the workers of the queue do not declare ${pronoun}` : `no worker runs ${pronoun}`;
   return {
     ...{ rule: 'schedule-late', severity: isUndeclared ? 'attention' : 'broken', queue },
     ...{ since: new Date(dueAtMs), isGettingWorse: null },

@@ -1,3 +1,5 @@
+import { MISSED_AFTER_MS } from '../schedules/ticks.js';
+
 export const PROBLEM_RULES = [
   'no-worker',
   'failing',
@@ -52,5 +54,5 @@ export const PROBLEM_LIMITS = {
   /** A worker sent no heartbeat, or a lease ended, this long ago. */
   silentMs: 60_000,
   /** The next tick of a schedule has been due for longer: it is missed then. */
-  lateMs: 60_000,
+  lateMs: MISSED_AFTER_MS,
 } as const;

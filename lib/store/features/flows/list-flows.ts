@@ -6,7 +6,7 @@ import type { PageOrder, PagePosition, PageRequest } from '../../../job/page-opt
 import { orderKeywordsOf } from '../../reads/candidates.js';
 import { executeAll, NEXT_TURN, query, queryInBatches, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { JOB_STATES_OF, type JobStateRow } from './read-flow.js';
+import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
 
 // A page examines at most this number of flows. It may then be short, and `next` continues after them.
 const MAX_EXAMINED = 500;

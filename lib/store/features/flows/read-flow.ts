@@ -4,6 +4,7 @@ import { isFinalState, type FinalState, type JobState } from '../../../job/job-s
 import { readError } from '../../../job/read-columns.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import { NEXT_TURN, query, queryInBatches, type Work } from '../../core/statement.js';
+import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const FLOW = `
@@ -31,21 +32,9 @@ const EDGES_OF = `
   FROM {edges} {by primary}
   WHERE job_id IN (:ids)`;
 
-// One statement, so that a job that moves to the history is found in one of the two tables.
-export const JOB_STATES_OF = `
-  SELECT id, state
-  FROM {history} {by primary}
-  WHERE id IN (:ids)
-  UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM {jobs} {by primary}
-  WHERE id IN (:ids)`;
-
 const BATCH_SIZE = 500;
 // The largest number that the column can have.
 const ALL = 2 ** 31 - 1;
-
-export type JobStateRow = Readonly<{ id: number; state: JobState }>;
 
 export function* readChildren(jobId: number, after: number, limit: number, fanOuts = ALL): Work<FlowChild[]> {
   const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit, fanOuts });

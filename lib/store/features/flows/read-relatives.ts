@@ -1,7 +1,8 @@
 import type { JobRelatives, RelatedJobs } from '../../../job/flows/flow-record.js';
 import { executeAll, query, statement, type Work } from '../../core/statement.js';
-import { JOB_STATES_OF, toFinalState, type JobStateRow } from './read-flow.js';
+import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
 import type { TableRow } from '../../tables/table-schemas.js';
+import { toFinalState } from './read-flow.js';
 
 const MAX_COUNTED = 1_000;
 
