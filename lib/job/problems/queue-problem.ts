@@ -1,4 +1,4 @@
-import { MISSED_AFTER_MS } from '../schedules/ticks.js';
+import { MISSED_AFTER_MS } from '../missed-after.js';
 
 export const PROBLEM_RULES = [
   'no-worker',

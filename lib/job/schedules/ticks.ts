@@ -1,3 +1,4 @@
+import { MISSED_AFTER_MS } from '../missed-after.js';
 import { CronTicks } from './cron.js';
 
 /** The times of a schedule: those of a cron expression in a zone, or the multiples of a duration since 1970. */
@@ -20,9 +21,6 @@ export interface Tick {
   /** Whether the tick is late by more than MISSED_AFTER_MS. */
   readonly isMissed: boolean;
 }
-
-/** A tick without a job after this time is missed. Until then it is only late, and runs with every policy. */
-export const MISSED_AFTER_MS = 60_000;
 
 // A schedule of every 100 ms has 600 ticks in the time after which a tick is missed.
 const MAX_LATE_TICKS = 1_000;

@@ -1,4 +1,4 @@
-import { MISSED_AFTER_MS } from '../../../job/schedules/ticks.js';
+import { MISSED_AFTER_MS } from '../../../job/missed-after.js';
 import { audited, runChange } from '../audit/run-change.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { deleteFrom, execute, query } from '../../core/statement.js';
