@@ -56,6 +56,16 @@ describe.each(['express', 'fastify'] as const)('the files of the page, on %s', (
     expect([other.status, other.headers.etag]).toEqual([200, brotli]);
     expect(plainAgain.status).toBe(304);
   });
+
+  it('stay with a browser whose tag is weak, one of a list, or any', async () => {
+    const { url } = await startBoard({ adapter });
+    const styles = `${url}/board.css`;
+    const { etag } = (await fetchFile(styles, { accepted: 'br' })).headers;
+    const statusFor = async (kept: string) => (await fetchFile(styles, { accepted: 'br', kept })).status;
+
+    expect(await Promise.all([`W/${etag}`, `"a", W/"b" ,${etag}`, '*'].map(statusFor))).toEqual([304, 304, 304]);
+    expect(await Promise.all(['"a", W/"b"', '', `${etag}x`].map(statusFor))).toEqual([200, 200, 200]);
+  });
 });
 
 /** The address of the script that the page loads. */

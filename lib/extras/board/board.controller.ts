@@ -17,7 +17,7 @@ import { BoardAccess } from './board-access.js';
 import type { Board } from './board.js';
 import type { BoardRequest, BoardStaticOptions } from './board-options.js';
 import { streamLive } from './live-stream.js';
-import { pageFiles, pageHtml, sentFile } from './page-files.js';
+import { contentOf, formFor, isKept, pageFiles, pageHtml } from './page-files.js';
 
 const SECURITY_HEADERS = {
   'content-security-policy':
@@ -72,16 +72,23 @@ export function boardController(
         return;
       }
       const { query, headers: asked } = request as { query?: { v?: unknown }; headers: IncomingHttpHeaders };
-      const { content, headers } = await sentFile(file, asked['accept-encoding']);
+      const form = formFor(asked['accept-encoding']);
       // The guards decide about the page, and its script has no secret.
       const cache = query?.v === version ? 'private, max-age=31536000, immutable' : 'no-cache';
-      const isKept = asked['if-none-match'] === headers['etag'];
+      const headers = { 'cache-control': cache, ...form.headers };
+      if (isKept(asked['if-none-match'], form)) {
+        this.#send(response, 304, file.type, undefined, headers);
+        return;
+      }
+      const content = await contentOf(file, form);
       // Express would send a buffer as JSON.
-      const body = typeof content === 'string' ? content : new StreamableFile(content);
-      this.#send(response, isKept ? 304 : 200, file.type, isKept ? undefined : body, {
-        'cache-control': cache,
-        ...headers,
-      });
+      this.#send(
+        response,
+        200,
+        file.type,
+        typeof content === 'string' ? content : new StreamableFile(content),
+        headers,
+      );
     }
 
     @Get('api/live')

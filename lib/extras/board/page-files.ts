@@ -11,9 +11,9 @@ interface PageFile {
   readonly compressed: Map<PageEncoding, Promise<Buffer>>;
 }
 
-/** A file for one client. */
-interface SentFile {
-  readonly content: string | Buffer;
+/** The form of a file for one client. */
+interface FileForm {
+  readonly encoding: PageEncoding | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -42,14 +42,29 @@ function readFiles(): PageFiles {
   return { byName, version: hash.digest('hex').slice(0, 16) };
 }
 
-/** The file, compressed if the client accepts it. Other clients get other bytes, so caches must know about it. */
-export async function sentFile({ text, compressed }: PageFile, accepted: string | undefined): Promise<SentFile> {
+/** The form that the client accepts. Other clients get other bytes, so caches must know about it. */
+export function formFor(accepted: string | undefined): FileForm {
   const encoding = preferredEncoding(accepted);
-  const headers = { vary: 'Accept-Encoding', etag: `"${[pageFiles().version, encoding].filter(Boolean).join('-')}"` };
-  if (!encoding) return { content: text, headers };
-  const content = compressed.get(encoding) ?? compress(text, encoding);
+  const etag = `"${[pageFiles().version, encoding].filter(Boolean).join('-')}"`;
+  return { encoding, headers: { vary: 'Accept-Encoding', etag, ...(encoding && { 'content-encoding': encoding }) } };
+}
+
+/** Whether the header If-None-Match of a client has the entity tag of the file: the client has these bytes already. */
+export function isKept(ifNoneMatch: string | undefined, { headers }: FileForm): boolean {
+  // A proxy that changes the answer makes the tag a weak one.
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(headers['etag']!);
+}
+
+export async function contentOf({ text, compressed }: PageFile, { encoding }: FileForm): Promise<string | Buffer> {
+  if (!encoding) return text;
+  const known = compressed.get(encoding);
+  if (known) return known;
+  const content = compress(text, encoding);
   compressed.set(encoding, content);
-  return { content: await content, headers: { ...headers, 'content-encoding': encoding } };
+  // A failure is not kept.
+  content.catch(() => compressed.delete(encoding));
+  return content;
 }
 
 /** @param base the URL of the scripts, relative to that of the page */
