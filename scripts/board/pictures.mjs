@@ -86,6 +86,7 @@ async function draw({ url, flow, order, dead }) {
         await page.locator(`main[data-view="#/${hash}"] h1`).waitFor();
         await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
         if (name === 'overview') await page.locator('.queue-grid .spark').first().waitFor();
+        if (name === 'flow') await page.locator('a.gnode').nth(1).click();
         await page.screenshot({ path: join(pictures, name + ending) });
         console.log(`docs/board/${name}${ending}`);
       }

@@ -136,7 +136,8 @@ export async function seedHistory(sql, now) {
       const values = [queue, at, completed, failed, 0, spread(8 + Math.round(3 * wave)), spread(12)];
       await sql(statement, values);
       const error = ERRORS[queue];
-      if (error !== undefined && failed > 0) await sql(errors, [queue, at, error, failed, at, at + 59_000, job.id]);
+      if (error !== undefined && failed > 0)
+        await sql(errors, [queue, at, error, failed, at, Math.min(now, at + 59_000), job.id]);
     }
   }
 }

@@ -124,7 +124,7 @@ describe('the security of the board', () => {
       ].map((path) => read(path)),
     );
     const job = await read(`job?id=${id}`);
-    const states = await read(`job-states?id=${id}&id=${secret}&id=4711`);
+    const states = await read(`job-states?ids=${id},${secret},4711`);
 
     for (const { status, body } of answers) {
       expect(status).toBe(200);
