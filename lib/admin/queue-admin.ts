@@ -174,7 +174,7 @@ export class QueueAdmin extends FlowAdmin {
    * hour or a range. Attempts that were retried count, too. Every process counts up to 100 errors of a queue in a minute, and
    * all others together. It saves them with its metrics: every ten seconds, only if an attempt has failed. Minutes are kept
    * for a day, hours for 30 days, days for a year; an attempt of an hour counts if the hour overlaps the range. With the
-   * `step` `'hour'` or `'day'`, a row counts in the step in which it starts: a row of a day in its first hour.
+   * `step` `'hour'` or `'day'`, a row counts in the step in which it starts.
    *
    * The message is that of the newest job with the error, which the list reads from the job itself: an encrypted one is
    * decoded, an erased one is gone. Hide secrets before you show it. Three statements in two round trips, and a fourth
