@@ -4201,13 +4201,13 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, state, outcome
@@ -4267,13 +4267,13 @@ SELECT :now AS at
   WHERE id = ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4320,19 +4320,23 @@ SELECT :now AS at
   SELECT e.job_id AS id, '' AS outcome,
          (SELECT n.queue FROM sql_queue_edges n FORCE INDEX (sql_queue_edges_needs) WHERE n.needs = e.job_id LIMIT 1) AS queue,
          (SELECT n.name FROM sql_queue_edges n FORCE INDEX (sql_queue_edges_needs) WHERE n.needs = e.job_id LIMIT 1) AS name
-  FROM sql_queue_edges e FORCE INDEX (sql_queue_edges_needs)
-  WHERE e.needs = ? AND e.job_id > 0
+  FROM (
+    SELECT job_id
+    FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
+    WHERE needs = ? AND job_id > 0
+    ORDER BY needs
+    LIMIT ?
+  ) e
   ORDER BY e.job_id
-  LIMIT ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
 ;
 
   SELECT needs AS id, queue, name, outcome

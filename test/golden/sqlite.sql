@@ -4178,13 +4178,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   LIMIT ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history 
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs 
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, state, outcome
@@ -4244,13 +4244,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history 
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs 
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4297,19 +4297,23 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SELECT e.job_id AS id, '' AS outcome,
          (SELECT n.queue FROM sql_queue_edges n  WHERE n.needs = e.job_id LIMIT 1) AS queue,
          (SELECT n.name FROM sql_queue_edges n  WHERE n.needs = e.job_id LIMIT 1) AS name
-  FROM sql_queue_edges e 
-  WHERE e.needs = ? AND e.job_id > 0
+  FROM (
+    SELECT job_id
+    FROM sql_queue_edges 
+    WHERE needs = ? AND job_id > 0
+    ORDER BY needs
+    LIMIT ?
+  ) e
   ORDER BY e.job_id
-  LIMIT ?
 ;
 
-  SELECT id, state
-  FROM sql_queue_history 
-  WHERE id IN (?)
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
   UNION ALL
-  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
-  FROM sql_queue_jobs 
-  WHERE id IN (?)
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
 ;
 
   SELECT needs AS id, queue, name, outcome
