@@ -76,8 +76,16 @@ async function bundle(entries, { at, plugins = [], parts = {}, outputs }) {
   const generated = [];
   for (const options of outputs) generated.push(await modules.generate({ ...options, dir: '.', manualChunks }));
   await modules.close();
-  const textOf = ({ fileName, code, source }) => (fileName.endsWith('.map') ? thinSourceMap(source) : code);
+  const textOf = ({ fileName, code, source }) => {
+    if (fileName.endsWith('.map')) return thinSourceMap(source);
+    return /\.d\.c?ts$/.test(fileName) ? withTabs(code) : code;
+  };
   return Object.fromEntries(generated.flatMap(({ output }) => output.map((file) => [file.fileName, textOf(file)])));
+}
+
+/** The compiler indents by four spaces, which are a twentieth of the declarations. */
+function withTabs(code) {
+  return code.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4));
 }
 
 /** Maps each module that the last file imports to the first part that imports it. */
