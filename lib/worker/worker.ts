@@ -140,7 +140,10 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
   leases.supportLease(parts.optionsFor(queue).leaseMs);
   worker.addedRegistrars.set(queue, registrar);
   registrar.start();
+  // A queue is open at first, and a notification may come before its state: it could claim jobs although it is paused.
+  pauses.setPausedEverywhere(queue, true);
   worker.addQueue(queue);
+  pauses.apply();
   // A change of the slots may have replaced the row meanwhile.
   void settings.saveSlots();
   await readStates(worker, [queue]);
@@ -182,7 +185,7 @@ async function readStates({ id, parts, queues, pauses, settings }: Worker, names
     const hasOwn = own.maxRunning !== null || own.rate !== null;
     if (isLimited || hasOwn) limits.set(queue, own);
     if (hasGroups) queues.of(queue)?.gate.discoverGroups();
-    if (paused || !isEnabled) pauses.setPausedEverywhere(queue, true);
+    pauses.setPausedEverywhere(queue, paused || !isEnabled);
     queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
   }
   for (const queue of await stores.limits.declareLimits(limits))

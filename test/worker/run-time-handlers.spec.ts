@@ -216,6 +216,34 @@ describeEngines(
       // A claimed job would be started or released.
       expect(events.all).toEqual([]);
     });
+
+    it('claims no job of a paused queue that is woken before its state is known', async () => {
+      const world = await setup();
+      const reached = gate();
+      const woken = gate();
+      const driver = interceptingDriver(async (sql) => {
+        if (!sql.includes('FROM sql_queue_queues q') || !sql.includes("'late'") || sql.includes("'other'")) return;
+        reached.open();
+        await woken.opened;
+      });
+      const { producer, events, runner } = await world.start({
+        dataSource: await world.connect({ driver }),
+        handlers: { other: () => 'done' },
+      });
+      await producer.enqueue('late', 0);
+
+      const added = runner.handle('late', { paused: true }, () => 'done');
+      await reached.opened;
+      runner.setConcurrency('late', 5);
+      await producer.enqueue('other', 0);
+      await events.until('completed', { queue: 'other' });
+      woken.open();
+      await added;
+      await runner.whenIdle();
+
+      // A claimed job would be started or released.
+      expect(events.all.filter(({ queue }) => queue === 'late')).toEqual([]);
+    });
   },
   ['mysql', 'mariadb'],
 );

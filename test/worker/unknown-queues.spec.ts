@@ -53,7 +53,7 @@ const CREATING = ['subscribe'];
 const WITHOUT_A_QUEUE = [
   ...['as', 'queues', 'workers', 'subscriptions', 'prune', 'erase', 'rekey', 'get', 'explain', 'logs', 'release'],
   ...['reschedule', 'reprioritise', 'update', 'duplicate', 'steps', 'signals', 'signal', 'group'],
-  ...['flow', 'cancelFlow', 'retryFlow', 'states'],
+  ...['flow', 'cancelFlow', 'retryFlow', 'states', 'relatives', 'diagnoses'],
 ];
 
 describeEngines('a queue that does not exist', (setup) => {
