@@ -330,8 +330,8 @@ function isCompiled(path) {
 function guideFiles() {
   return readOutline()
     .flatMap(({ entries }) => entries)
-    .filter(({ href }) => !href.includes('://'))
-    .map(({ href }) => `docs/${href}`);
+    .map(({ href }) => (href.includes('://') ? href.replace(`${REPOSITORY}/blob/main/`, '') : `docs/${href}`))
+    .filter((file) => file.startsWith('docs/'));
 }
 
 function pathOf(url, home) {
