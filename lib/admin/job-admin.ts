@@ -148,9 +148,9 @@ export abstract class JobAdmin {
    * seconds in a table of any size. With ids the numbers are exact. With `dryRun` the verb itself counts only the jobs that it
    * would change, and all of them.
    *
-   * A retry takes its `rate`, `to`, `create` and `completed`, which decide about its jobs. The numbers are of no single moment: a job
-   * whose state changes meanwhile may count twice or not at all. The verb itself may differ by jobs that wait for each other
-   * in a flow, and by jobs whose keys other jobs own.
+   * A retry takes its `rate`, `to`, `create` and `completed`, which decide about its jobs. The numbers are of no single moment:
+   * a job whose state changes meanwhile may count twice or not at all. The verb itself may differ by jobs that wait for each
+   * other in a flow, and by jobs whose keys other jobs own.
    *
    * @throws InvalidOptionsError for ids, a filter or options that the verb refuses, and QueueNotFoundError if the filter or `to`
    * names a queue that does not exist
