@@ -405,6 +405,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -412,6 +413,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n
 ;
@@ -421,6 +423,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -428,6 +431,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -435,6 +439,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -442,6 +447,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -449,6 +455,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -456,6 +463,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n
 ;
@@ -6835,6 +6843,7 @@ SELECT :now AS at
     SELECT 1
     FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
     WHERE queue = ? AND runnable IN (1, 3, 4, 5) AND state = 'waiting' AND run_at IS NULL
+    ORDER BY runnable, run_at, group_key, priority, id
     LIMIT ?
   ) AS some
 ;

@@ -388,6 +388,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -395,6 +396,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n
 ;
@@ -404,6 +406,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -411,6 +414,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 3 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -418,6 +422,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -425,6 +430,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 4 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -432,6 +438,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS urgent_n UNION ALL 
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
@@ -439,6 +446,7 @@
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable = 5 AND run_at IS NULL AND group_key = ? AND priority = ? AND id < ?
+    ORDER BY priority DESC, id DESC
     LIMIT 200
   ) AS earlier_n
 ;
@@ -5464,6 +5472,7 @@ SELECT :now AS at
     SELECT 1
     FROM sql_queue_jobs 
     WHERE queue = ? AND runnable IN (1, 3, 4, 5) AND state = 'waiting' AND run_at IS NULL
+    ORDER BY runnable, run_at, group_key, priority, id
     LIMIT ?
   ) AS some
 ;

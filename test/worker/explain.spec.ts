@@ -261,7 +261,7 @@ describeEngines('the explanation of a job', (setup) => {
     expect((await reasonsOf(admin, id)).at(-1)).toMatchObject({ reason: 'due', since: expect.any(Date) });
   });
 
-  it('says how many jobs are more urgent or earlier, up to 1,000 of them, and that nothing else holds it up', async () => {
+  it('says how many jobs are more urgent or earlier, up to 200 of them, and that nothing else holds it up', async () => {
     const world = await setup();
     const { producer, admin } = await startIdle(world, 'q');
     const [first] = await producer.enqueueMany('q', plainJobs(1));
@@ -281,6 +281,15 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, last.id)).toMatchObject([{ reason: 'behind', jobs: 200, atLeast: true }]);
     await admin.reprioritise(last.id, -2);
     expect(await reasonsOf(admin, last.id)).toMatchObject([{ reason: 'next' }]);
+  });
+
+  it('counts the jobs before it behind many active ones', async () => {
+    const world = await setup();
+    const { producer, admin } = await startIdle(world, 'q');
+    const jobs = await producer.enqueueMany('q', plainJobs(303));
+    await world.sql(`UPDATE sql_queue_jobs SET state = 'active', claim_id = 1 WHERE id <= ${jobs[299]!.id}`);
+
+    expect(await reasonsOf(admin, jobs[302]!.id)).toMatchObject([{ reason: 'behind', jobs: 2, atLeast: true }]);
   });
 
   it('says which worker runs it, or has claimed it and has no free slot, and that it is being cancelled', async () => {

@@ -67,13 +67,17 @@ const STAGE = `
 
 const COUNT_LIMIT = 200;
 
-/** The jobs of a range of index queue that come before the job. Claimed jobs stay in the index. */
+/**
+ * The jobs of a range of index queue that come before the job, the nearest first: claimed jobs stay in the index, and most of
+ * them are at its start. Without an order, MySQL fills a buffer with ids before it reads the first row (multi-range read).
+ */
 const aheadIn = (runnable: number, condition: string, name: string) => `
   SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
   FROM (
     SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
     FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable = ${runnable} AND run_at IS NULL AND group_key = :group AND ${condition}
+    ORDER BY priority DESC, id DESC
     LIMIT ${COUNT_LIMIT}
   ) AS ${name}`;
 

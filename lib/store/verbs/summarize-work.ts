@@ -82,12 +82,14 @@ const UPCOMING = `
          (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at,
          ${nextTick('AND next_at > :now')} AS tick_at, :now AS at`;
 
+// Without an order, MySQL fills a buffer with ids before it reads the first row (multi-range read).
 const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
   FROM (
     SELECT 1
     FROM {jobs} {by jobs.queue}
     WHERE queue = :queue AND runnable IN (${IN_QUEUE}, ${IN_GROUP}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
+    ORDER BY runnable, run_at, group_key, priority, id
     LIMIT :most
   ) AS some`;
 
