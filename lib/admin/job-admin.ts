@@ -85,7 +85,7 @@ export abstract class JobAdmin {
    * `scheduled`.
    *
    * A page takes milliseconds in a table of any size. Only `queue` and `state` have an index. With other
-   * conditions, a page examines at most 2,000 jobs and may be short or empty. Pass `next` as `after` until a page has no
+   * conditions, a page examines at most 1,000 jobs and may be short or empty. Pass `next` as `after` until a page has no
    * `next`.
    *
    * @example

@@ -11,7 +11,7 @@ import { ADMIN_BATCH_SIZE, idBatchesOf, idsOf, isJobIds, searchesIn, type JobIds
 
 /** A preview counts up to this number of jobs. */
 const MAX_COUNTED = 10_000;
-// As many pages as that number of jobs fills. A page of a filter without an index examines up to 2,000 jobs.
+// As many pages as that number of jobs fills. A page of a filter without an index examines up to 1,000 jobs.
 const MAX_PAGES = MAX_COUNTED / ADMIN_BATCH_SIZE + 1;
 
 /** Changes a batch of jobs. Returns the ids of those that it has changed, and receives how many others were before. */

@@ -34,7 +34,7 @@ export async function readSchedules({ admin, schedules, access, redactor }: Boar
 
 const PAST_TICKS = 10;
 
-/** The jobs of the last ticks. Examines at most the newest 2,000 jobs of the queue in each table: `isAll` is false beyond. */
+/** The jobs of the last ticks. Examines at most the newest 1,000 jobs of the queue in each table: `isAll` is false beyond. */
 export async function readPastTicks(call: BoardCall) {
   const { name, queue } = await scheduleFor(call, 'read');
   const page = { limit: PAST_TICKS, order: 'newest' } as const;

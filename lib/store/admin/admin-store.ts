@@ -57,7 +57,7 @@ export interface StateOfJob {
 /** A page of a list of jobs. */
 export interface JobPage {
   /**
-   * Up to `limit` jobs. A page examines at most 2,000 jobs, so it may have fewer jobs, or none, although there is a
+   * Up to `limit` jobs. A page examines at most 1,000 jobs, so it may have fewer jobs, or none, although there is a
    * `next`.
    */
   jobs: JobRecord[];

@@ -28,7 +28,7 @@ const filterFinished = (conditions: string) => `
   WHERE h.id IN (:ids) ${conditions}`;
 
 // A page examines at most this number of jobs. It may then be short, and `next` continues after them.
-const MAX_EXAMINED = 2_000;
+const MAX_EXAMINED = 1_000;
 const EXAMINED_BATCH_SIZE = 1_000;
 // Most searches find their page among the first candidates.
 const FIRST_BATCH_SIZE = 100;
