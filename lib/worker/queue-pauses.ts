@@ -1,6 +1,6 @@
 import type { QueueWorkers } from './queue/queue-workers.js';
 
-/** A queue is closed while it is paused or removed, or while the worker stops. */
+/** A queue is closed until its state is read, while it is paused or removed, and while the worker stops. */
 export class QueuePauses {
   readonly #everywhere = new Set<string>();
   readonly #removed = new Set<string>();
@@ -47,9 +47,13 @@ export class QueuePauses {
     this.apply();
   }
 
-  /** Opens and closes the queues. Call it after a pause of this process has begun or ended. */
-  apply(): void {
-    for (const [queue, worker] of this.queues.byName) worker.setOpen(this.#isOpen(queue));
+  /**
+   * Opens and closes the queues. Call it after a pause of this process has begun or ended.
+   *
+   * @param wakes false: a poll follows, which finds the jobs of the queues that open
+   */
+  apply(wakes = true): void {
+    for (const [queue, worker] of this.queues.byName) worker.setOpen(this.#isOpen(queue), wakes);
     this.onChanged();
   }
 

@@ -80,7 +80,11 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     onSlotFree: (queue) => queues.onSlotFree(queue),
     onIdle: (queue) => queues.onIdle(queue, listener),
   };
-  const addQueue = (queue: string) => void queues.byName.set(queue, new QueueWorker(context, queue));
+  const addQueue = (queue: string) => {
+    // Until its state is read. A notification may come before.
+    pauses.setPausedEverywhere(queue, true);
+    queues.byName.set(queue, new QueueWorker(context, queue));
+  };
   for (const queue of names) addQueue(queue);
   return {
     id,
@@ -120,7 +124,7 @@ export async function startWorker(worker: Worker): Promise<void> {
   await parts.stores.workers.register({ ...own, queues: worker.queues.slots, excluded });
   await readStates(worker, queues);
   await lock.acquireFor(queues);
-  pauses.apply();
+  pauses.apply(false);
   leases.start();
   poller.start();
   listener?.start();
@@ -140,14 +144,11 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
   leases.supportLease(parts.optionsFor(queue).leaseMs);
   worker.addedRegistrars.set(queue, registrar);
   registrar.start();
-  // A queue is open at first, and a notification may come before its state: it could claim jobs although it is paused.
-  pauses.setPausedEverywhere(queue, true);
   worker.addQueue(queue);
-  pauses.apply();
   // A change of the slots may have replaced the row meanwhile.
   void settings.saveSlots();
   await readStates(worker, [queue]);
-  pauses.apply();
+  pauses.apply(false);
   // Only a poll can find jobs that the queue already has.
   poller.wake();
 }
@@ -170,7 +171,7 @@ export async function removeQueue(worker: Worker, queue: string): Promise<void> 
   await settings.saveSlots();
 }
 
-/** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
+/** Declares the limits of the queues, and reads which ones are paused: a queue that opens may claim at once. */
 async function readStates({ id, parts, queues, pauses, settings }: Worker, names: readonly string[]): Promise<void> {
   const { stores, clock, databaseClock, optionsFor, logger } = parts;
   const readAt = clock.monotonic();

@@ -38,21 +38,24 @@ describeEngines('a paused queue', (setup) => {
     expect(whilePaused).toMatchObject({ waiting: 5, active: 0, completed: 0 });
   });
 
-  it('is skipped by a worker that starts while the queue is paused and has jobs', async () => {
-    const world = await setup();
-    const first = await world.start({ handlers: { other: () => 'done' } });
-    await first.producer.enqueueMany('q', plainJobs(5));
-    await first.admin.pause('q');
+  it.each([null, 5])(
+    'is skipped by a worker that starts while the queue has jobs, with the concurrency %s',
+    async (concurrency) => {
+      const world = await setup();
+      const first = await world.start({ handlers: { other: () => 'done' } });
+      await first.producer.enqueueMany('q', plainJobs(5));
+      await first.admin.configure('q', { paused: true, concurrency });
 
-    const second = await world.start({ handlers: { q: () => 'done' } });
-    await second.runner.whenIdle();
-    const whilePaused = [...second.events.all];
-    await first.admin.resume('q');
-    await second.events.untilCount(5, 'completed');
+      const second = await world.start({ handlers: { q: () => 'done' } });
+      await second.runner.whenIdle();
+      const whilePaused = [...second.events.all];
+      await first.admin.resume('q');
+      await second.events.untilCount(5, 'completed');
 
-    // A claimed job would be started or released.
-    expect(whilePaused).toEqual([]);
-  });
+      // A claimed job would be started or released.
+      expect(whilePaused).toEqual([]);
+    },
+  );
 
   it.each([
     ['resumed', true],

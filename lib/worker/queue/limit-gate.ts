@@ -15,7 +15,7 @@ export class LimitGate {
   /** Whether the end of a job opens the gate: the limit of running jobs is reached. */
   #opensAtJobEnd = false;
   #hasJobEnded = false;
-  #isClaiming = true;
+  #isClaiming = false;
 
   constructor(
     groups: GroupRules | null,

@@ -23,7 +23,7 @@ export class QueueWorker implements PlanState {
   readonly gate: LimitGate;
   readonly averages = new JobAverages();
   readonly #outcomeEffects: OutcomeEffects;
-  #isOpen = true;
+  #isOpen = false;
   #isFilling = false;
   #isRefillScheduled = false;
   /** Jobs that were announced and not claimed so far. */
@@ -101,11 +101,16 @@ export class QueueWorker implements PlanState {
     this.fill();
   }
 
-  setOpen(open: boolean): void {
+  /**
+   * It claims the jobs that were announced while it was closed.
+   *
+   * @param wakes there may be other jobs to claim
+   */
+  setOpen(open: boolean, wakes: boolean): void {
     if (open === this.#isOpen) return;
     this.#isOpen = open;
     this.gate.setClaiming(open);
-    if (open) return this.wake();
+    if (open) return wakes ? this.wake() : this.fill();
     this.#alarm.set(Infinity);
     this.#releaseBuffered();
   }
