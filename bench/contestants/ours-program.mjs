@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
 import { sleep } from '../core/clock.mjs';
 import { prefillOurs } from './ours-prefill.mjs';
 import { openRows } from './ours-rows.mjs';
 import { timedDriver } from './timed-driver.mjs';
+
+const { QueueProcessor, QueueProducer, SqlQueueModule } = await import(process.env.BENCH_PACKAGE ?? 'nestjs-sql-queue');
 
 export async function startWorker({ url, queues, settings, handle, timeClaims }) {
   const timed = timeClaims ? await timedDriver(url) : undefined;

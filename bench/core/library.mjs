@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,20 +10,45 @@ const run = promisify(execFile);
 const bench = resolve(import.meta.dirname, '..');
 const root = resolve(bench, '..');
 
-/** Builds, packs and installs the library as a user would. Returns its version and commit. */
-export async function installLibrary(folder = root) {
+/** The package under which the base of a comparison is installed. */
+export const BASE_PACKAGE = 'nestjs-sql-queue-base';
+
+/**
+ * Builds, packs and installs the library as a user would. Returns its version and commit.
+ *
+ * @param base a commit that is installed beside it
+ */
+export async function installLibrary(folder = root, base) {
   const source = resolve(folder);
-  const packer = join(source, 'scripts/pack.mjs');
   const scratch = await mkdtemp(join(tmpdir(), 'nestjs-sql-queue-bench-'));
   try {
-    const { pack } = await import(pathToFileURL(packer));
-    const tarball = await pack(scratch);
-    await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', tarball], { cwd: bench });
+    const tarballs = [await packOf(source, join(scratch, 'library'))];
+    if (base) tarballs.push(`${BASE_PACKAGE}@file:${await packOfCommit(source, base, scratch)}`);
+    // In one call: npm removes packages of an earlier one that it has not saved.
+    await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', ...tarballs], { cwd: bench });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
   return { version, commit: await commitOf(source) };
+}
+
+async function packOf(source, folder) {
+  await mkdir(folder);
+  const { pack } = await import(pathToFileURL(join(source, 'scripts/pack.mjs')));
+  return pack(folder);
+}
+
+/** Another state of the library has other dependencies, so they are installed in a clone. */
+async function packOfCommit(source, commit, scratch) {
+  console.error(`packing ${commit} …`);
+  const clone = join(scratch, 'clone');
+  await run('git', ['clone', '--quiet', '--no-checkout', source, clone]);
+  // Resolved here: a clone has no other branches, and no `HEAD~1` of this one.
+  const { stdout: id } = await run('git', ['-C', source, 'rev-parse', '--verify', `${commit}^{commit}`]);
+  await run('git', ['-C', clone, 'checkout', '--quiet', '--detach', id.trim()]);
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: clone, maxBuffer: 2 ** 26 });
+  return packOf(clone, join(scratch, 'base'));
 }
 
 async function commitOf(source) {

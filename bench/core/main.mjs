@@ -1,6 +1,7 @@
 // The main program, started by run.mjs.
 import { ServerRun } from '../../scripts/databases/servers.mjs';
 import { onStopSignal } from '../../scripts/stop-signal.mjs';
+import { compareAll } from './compare.mjs';
 import { installLibrary, prepareSqlite, versionsOf } from './library.mjs';
 import { describeMachine } from './machine.mjs';
 import { readOptions, USAGE, UsageError } from './options.mjs';
@@ -36,7 +37,7 @@ onStopSignal(async (signal, exitCode) => {
 });
 
 try {
-  await measure();
+  await (options.base ? compare() : measure());
   await servers.close();
 } catch (error) {
   if (!stopping.signal.aborted) console.error(error);
@@ -66,6 +67,12 @@ async function measure() {
     if (figures.length > 0) console.log(`\n${scenario.title}\n\n${scenarioTable(scenario, figures)}\n`);
   }
   console.log(`wrote ${await writeReport(results.data)}`);
+}
+
+async function compare() {
+  await installLibrary(options.library, options.base);
+  if (options.contestants.some(({ server }) => server === 'sqlite')) await prepareSqlite();
+  if (!(await compareAll({ run, servers, options, stopping: stopping.signal }))) process.exitCode = 1;
 }
 
 function fail(error) {

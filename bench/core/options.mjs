@@ -4,6 +4,10 @@ import { parseArgs } from 'node:util';
 import { contestants } from '../contestants/index.mjs';
 import { scenarios } from '../scenarios/index.mjs';
 
+// Those whose programs work with tables of any version.
+const COMPARED = ['enqueue-50', 'bulk', 'drain-1', 'drain-2', 'drain-c10', 'latency-idle', 'steady', 'payload-50k'];
+const COMPARED_REPEATS = 8;
+
 export const USAGE = `npm run bench [-- OPTION...]
 
   --scenario a,b      only these scenarios: ${list(scenarios)}
@@ -12,17 +16,27 @@ export const USAGE = `npm run bench [-- OPTION...]
   --scale f           numbers of jobs and rows, times f; default 1
   --quick             scale 0.2, one run each, shorter times
   --library folder    a checkout of the library to pack and measure; default: the one of this folder
+  --base commit       measures this commit of the library in turn with it, instead of the peers, and prints ratios. The
+                      exit code is 1 if a median is worse than --tolerance, or a job was lost or ran twice. Default
+                      scenarios: ${COMPARED.join(', ')}; default repeats: 8
+  --tolerance n       in percent; default 5
   --help              this text`;
 
 /** Parses the command line. Throws a UsageError if it is invalid. */
 export function readOptions(args) {
   const { values } = parse(args);
   const quick = values.quick ?? false;
+  const { base } = values;
+  const allScenarios = base ? scenarios.filter(({ id }) => COMPARED.includes(id)) : scenarios;
+  const allContestants = base ? contestants.filter(({ ours, variant }) => ours && !variant) : contestants;
+  const defaultRepeats = base ? COMPARED_REPEATS : undefined;
   return {
     help: values.help ?? false,
-    scenarios: chosen('--scenario', values.scenario, scenarios),
-    contestants: chosen('--contestant', values.contestant, contestants),
-    repeats: values.repeats === undefined ? (quick ? 1 : undefined) : whole('--repeats', values.repeats),
+    base,
+    tolerance: values.tolerance === undefined ? 5 : whole('--tolerance', values.tolerance),
+    scenarios: chosen('--scenario', values.scenario, allScenarios),
+    contestants: chosen('--contestant', values.contestant, allContestants),
+    repeats: values.repeats === undefined ? (quick ? 1 : defaultRepeats) : whole('--repeats', values.repeats),
     scale: values.scale === undefined ? (quick ? 0.2 : 1) : positive('--scale', values.scale),
     timeScale: quick ? 0.25 : 1,
     library: checkout(values.library),
@@ -39,6 +53,8 @@ function parse(args) {
     scale: text,
     quick: flag,
     library: text,
+    base: text,
+    tolerance: text,
     help: flag,
   };
   try {

@@ -46,7 +46,7 @@ export function profileOf({ profile, orElse }, { settings }) {
   return [profile, orElse].find((name) => name in settings);
 }
 
-function numbersOf({ given = {}, scaled = {}, timed = {} }, { scale, timeScale }) {
+export function numbersOf({ given = {}, scaled = {}, timed = {} }, { scale, timeScale }) {
   const times = (numbers, factor) =>
     Object.fromEntries(
       Object.entries(numbers).map(([name, number]) => [name, Math.max(1, Math.round(number * factor))]),
@@ -54,7 +54,7 @@ function numbersOf({ given = {}, scaled = {}, timed = {} }, { scale, timeScale }
   return { ...given, ...times(scaled, scale), ...times(timed, timeScale) };
 }
 
-async function attempt({ run, servers, scenario, contestant, given }) {
+export async function attempt({ run, servers, scenario, contestant, given }) {
   const trial = async (work) => {
     const current = await Trial.begin({
       ...{ run, servers, contestant, profile: profileOf(scenario, contestant) },
@@ -80,7 +80,7 @@ async function noteServers(servers, results) {
   await results.write();
 }
 
-function inShort(result) {
+export function inShort(result) {
   if (result.failed) return `failed: ${result.failed.split('\n')[0]}`;
   if (result.void) return `void: ${result.void}`;
   const { jobsPerSecond, latency, alone, among, workerPercent } = result;
