@@ -1,3 +1,6 @@
+import { onTestFinished } from 'vitest';
+import { DataSource } from 'typeorm';
+import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -72,6 +75,22 @@ describe('the page of a job', () => {
     expect(before).not.toContain('line 50 of');
     expect(rows).toHaveLength(250);
     expect(rows[0]).toContain('line 1 of');
+  });
+
+  it('has the log lines of a run whose completion took long', async () => {
+    const connection = await freshConnection();
+    const { board, producer, runner } = await start({ connection });
+    const database = await new DataSource(connection).initialize();
+    onTestFinished(() => database.destroy());
+    await runner.handle('order', {}, (job) => job.log('the only line'));
+    const { id } = await producer.enqueue('order', 1);
+    await runner.whenIdle();
+    await database.query('UPDATE sql_queue_history SET started_at = started_at + 500, finished_at = finished_at + 500');
+
+    const { page } = await board(`job?id=${id}`);
+    await page.getByRole('table', { name: 'Log of attempt 1' }).getByText('the only line').waitFor();
+
+    expect(await page.getByRole('table', { name: 'Log of other runs' }).count()).toBe(0);
   });
 
   it('shows all steps of a job page by page', async () => {

@@ -81,11 +81,14 @@ function linesByRun(lines: readonly LogLine[], runs: readonly Run[]): Map<Run | 
 
 // The age of a line is rounded.
 const TOLERANCE_MS = 10;
+// The start of a run that has not failed is reckoned from its commit, so it is late by the time that the commit took.
+const COMMIT_MS = 1_000;
 
 function isWithin(atMs: number, run: Run, before: Run | undefined): boolean {
+  const hasFailed = run.result === 'failed';
   // Only the end of a run of an earlier release is known: lines since the run before are its own.
-  const fromMs = run.fromMs === run.toMs ? -Infinity : run.fromMs - TOLERANCE_MS;
-  const toMs = run.result === 'failed' ? run.toMs + TOLERANCE_MS : Infinity;
+  const fromMs = run.fromMs === run.toMs ? -Infinity : run.fromMs - (hasFailed ? TOLERANCE_MS : COMMIT_MS);
+  const toMs = hasFailed ? run.toMs + TOLERANCE_MS : Infinity;
   return atMs >= fromMs && atMs <= toMs && (before === undefined || atMs > before.toMs);
 }
 
