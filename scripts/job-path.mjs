@@ -7,7 +7,7 @@
 // The parts end when `enqueue` resolves, when the handler is called, and after the events of the job. The worker of the
 // process may begin to claim before `enqueue` resolves, and it looks for a next job at the end.
 import 'reflect-metadata';
-import { mkdtemp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -37,7 +37,7 @@ const lines = await linesOfLib();
 const cache = join(root, 'node_modules', '.cache');
 await mkdir(cache, { recursive: true });
 // Within the package, so that the modules find their dependencies.
-const compiled = await mkdtemp(join(cache, 'job-path-'));
+const compiled = await realpath(await mkdtemp(join(cache, 'job-path-')));
 const run = await ServerRun.begin();
 const session = new Session();
 session.connect();
