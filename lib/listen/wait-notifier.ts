@@ -23,7 +23,7 @@ export class WaitNotifier {
   constructor(
     private readonly store: Pick<WaitStore, 'waitersOf'>,
     private readonly channel: NotificationChannel | undefined,
-    private readonly waiter: Pick<Waiter, 'name' | 'onJobChanged'>,
+    private readonly waiter: Pick<Waiter, 'name' | 'waits' | 'onNotification'>,
   ) {
     this.#batcher = new Batcher((ids) => this.#sendNotifications(ids));
   }
@@ -41,7 +41,7 @@ export class WaitNotifier {
   }
 
   notifyChanged(jobId: number): void {
-    this.waiter.onJobChanged(jobId);
+    this.#notifyOwnWaits(jobId);
     if (this.#waitsUntil !== null) this.#notifyWaiters(jobId);
     else if (this.#unnotified.size < MAX_UNNOTIFIED_JOBS) this.#unnotified.add(jobId);
   }
@@ -53,13 +53,17 @@ export class WaitNotifier {
 
   /** Like `notifyChanged`, but also if no poll has found a waiter. */
   notifyAlways(jobId: number): void {
-    this.waiter.onJobChanged(jobId);
+    this.#notifyOwnWaits(jobId);
     this.#notifyWaiters(jobId);
   }
 
   /** Resolves when all notifications were handed to the channel. */
   idle(): Promise<void> {
     return this.#batcher.idle();
+  }
+
+  #notifyOwnWaits(jobId: number): void {
+    if (this.waiter.waits.has(jobId)) this.waiter.onNotification();
   }
 
   #notifyWaiters(jobId: number): void {

@@ -45,7 +45,8 @@ export function waiterName(waiterId: number): string {
  */
 export class Waiter {
   readonly #id = randomId();
-  readonly #waits = new Map<number, Set<ResultWait>>();
+  /** By the ids of their jobs. */
+  readonly waits = new Map<number, Set<ResultWait>>();
   readonly #registration: WaitRegistration;
   readonly #schedule: WaitPollSchedule;
   readonly #loop: PollLoop;
@@ -60,7 +61,7 @@ export class Waiter {
 
   constructor(private readonly parts: WaiterParts) {
     const { store, channel, clock, logger, random, notifyWorkers } = parts;
-    this.#registration = new WaitRegistration(store, clock, this.#id, this.#waits, notifyWorkers);
+    this.#registration = new WaitRegistration(store, clock, this.#id, this.waits, notifyWorkers);
     this.#schedule = new WaitPollSchedule(clock, random);
     this.#outage = new OutageLog(logger, 'Cannot poll for awaited jobs, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
@@ -69,9 +70,9 @@ export class Waiter {
       clock,
       logger,
       name: this.name,
-      isNeeded: () => this.#waits.size > 0,
-      gapMs: () => this.#schedule.gapMs(this.#waits.size),
-      onNotification: () => this.#onNotification(),
+      isNeeded: () => this.waits.size > 0,
+      gapMs: () => this.#schedule.gapMs(this.waits.size),
+      onNotification: () => this.onNotification(),
     });
     this.#deletions = new Batcher((ids) => store.deleteOutcomes(this.#id, ids));
   }
@@ -90,8 +91,8 @@ export class Waiter {
     const wait = new ResultWait(id, queue, options, clock);
     if (this.#isClosed) wait.reject(closedError());
     if (wait.isOver) return wait.result;
-    const waits = this.#waits.get(id) ?? new Set();
-    this.#waits.set(id, waits.add(wait));
+    const waits = this.waits.get(id) ?? new Set();
+    this.waits.set(id, waits.add(wait));
     wait.onOver(() => this.#removeWait(wait, waits));
     this.#schedule.recordNewWait();
     this.#loop.start();
@@ -101,9 +102,10 @@ export class Waiter {
     return wait.result;
   }
 
-  /** The job has changed in this process. */
-  onJobChanged(jobId: number): void {
-    if (this.#waits.has(jobId)) this.#onNotification();
+  /** A job that this process waits for may have changed. */
+  onNotification(): void {
+    this.#wasNotified = true;
+    this.#wake();
   }
 
   /**
@@ -120,7 +122,7 @@ export class Waiter {
   /** Rejects all waits, and those to come, with StoreUnavailableError. */
   rejectAll(): void {
     this.#isClosed = true;
-    for (const waits of this.#waits.values()) for (const wait of waits) wait.reject(closedError());
+    for (const waits of this.waits.values()) for (const wait of waits) wait.reject(closedError());
   }
 
   /** Rejects all waits and stops. */
@@ -149,13 +151,8 @@ export class Waiter {
   #removeWait(wait: ResultWait, waits: Set<ResultWait>): void {
     waits.delete(wait);
     if (waits.size > 0) return;
-    this.#waits.delete(wait.id);
+    this.waits.delete(wait.id);
     // The next tick unregisters the job.
-    this.#wake();
-  }
-
-  #onNotification(): void {
-    this.#wasNotified = true;
     this.#wake();
   }
 
@@ -165,17 +162,17 @@ export class Waiter {
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {
-    await this.#schedule.waitForGap(this.#waits.size, stopping);
+    await this.#schedule.waitForGap(this.waits.size, stopping);
     if (stopping.aborted) return 0;
     await this.#poll();
     // A job may have ended before its registration, without a notification, so it is read again.
     if (await this.#registration.register()) await this.#poll();
     await this.#registration.unregisterIfDue();
-    return this.#waits.size === 0 ? Infinity : this.#schedule.nextIntervalMs(this.#waits.size);
+    return this.waits.size === 0 ? Infinity : this.#schedule.nextIntervalMs(this.waits.size);
   }
 
   async #poll(): Promise<void> {
-    const polled = Array.from(this.#waits, ([id, waits]) => ({ id, waits: [...waits] }));
+    const polled = Array.from(this.waits, ([id, waits]) => ({ id, waits: [...waits] }));
     if (polled.length === 0) return;
     const wasNotified = this.#wasNotified;
     this.#wasNotified = false;
@@ -189,7 +186,7 @@ export class Waiter {
     for (const { id, waits } of withProgress) for (const wait of waits) wait.reportProgress(progress.get(id));
     for (const { id, waits } of polled) for (const wait of waits) this.#updateWait(wait, jobs.get(id), removed);
     this.#isUpdatingWaits = false;
-    const hasEnded = polled.some(({ id }) => !this.#waits.has(id));
+    const hasEnded = polled.some(({ id }) => !this.waits.has(id));
     this.#schedule.recordPoll(hasEnded ? 'something' : wasNotified ? 'nothing' : 'as before');
   }
 

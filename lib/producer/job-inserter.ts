@@ -161,7 +161,7 @@ export class JobInserter {
 
   #notifyWorkers(queue: string, jobs: readonly NewJob[]): void {
     const { notifier, unserved } = this.parts;
-    unserved?.onEnqueued(queue);
+    if (!notifier.serves(queue)) unserved?.onEnqueued(queue);
     const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
     if (delays.length > 0) notifier.expectDue(queue, leastOf(delays));
     const times = jobs.filter((job) => job.runAtMs !== null).map((job) => job.runAtMs!);

@@ -20,6 +20,8 @@ export interface JobTracker {
 
 /** Notifications for workers, so that a new job need not wait for the next poll. */
 export interface ProducerNotifier {
+  /** Whether a worker of this process works the queue. */
+  serves(queue: string): boolean;
   /** Jobs of the queue are about to be committed. */
   prepare(queue: string): void;
   /** That many jobs of the queue are waiting. */

@@ -30,7 +30,7 @@ export class UnservedQueues {
 
   constructor(private readonly parts: UnservedQueuesParts) {}
 
-  /** Jobs for workers were committed. Sends no statement. */
+  /** Jobs were committed for a queue that this process does not work. Sends no statement. */
   onEnqueued(queue: string): void {
     this.expect(queue, 'this process enqueues jobs into it');
   }

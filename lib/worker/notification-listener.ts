@@ -64,8 +64,7 @@ export class NotificationListener {
 
   /** Listens for the queue too: it has room for jobs, and expects none. */
   listenFor(queue: string): void {
-    this.#loop.resume();
-    if (this.#listening?.queues.has(queue) === false) this.restartListening();
+    if (!this.#listening?.queues.has(queue)) this.restartListening();
   }
 
   /** Listens again, because the queues to listen for have changed. */

@@ -135,7 +135,7 @@ describeStores('the progress and the log lines of a job', (setup) => {
       await world.jobLogs.writeJobLogs(given);
       order.push('written');
     };
-    const awaited = new WaitNotifier(world.waits, undefined, { name: '', onJobChanged: () => {} });
+    const awaited = new WaitNotifier(world.waits, undefined, { name: '', waits: new Map(), onNotification: () => {} });
     const logger = new Logger('test', { timestamp: false });
     const traces = new JobLogWriter({ ...world.jobLogs, writeJobLogs: trace }, awaited, new FakeClock(), logger);
     const runs = [await running(world), await running(world)].map(({ jobId, taken }) => ({
@@ -145,7 +145,7 @@ describeStores('the progress and the log lines of a job', (setup) => {
     await begun.opened;
     for (const run of runs) traces.progress(run, '"done"');
 
-    const ends = runs.map((run) => traces.finish(run)!.then(() => order.push('ended')));
+    const ends = runs.map((run) => traces.finish(run).then(() => order.push('ended')));
     going.open();
     await Promise.all(ends);
 

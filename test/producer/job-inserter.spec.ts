@@ -89,7 +89,13 @@ function inserterWith(
     store,
     clock: systemClock,
     optionsFor: () => resolveQueueOptions({}),
-    notifier: { prepare: () => undefined, wake: () => undefined, expectDue: () => undefined, ...notifier },
+    notifier: {
+      serves: () => true,
+      prepare: () => undefined,
+      wake: () => undefined,
+      expectDue: () => undefined,
+      ...notifier,
+    },
     events: { emitChanges },
   };
   return new JobInserter(parts as unknown as ProducerParts);

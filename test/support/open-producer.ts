@@ -13,6 +13,7 @@ export function openProducer(
     ...{ store: jobs, queueStore: queues, steps, flows, clock: systemClock },
     optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
     notifier: {
+      serves: () => true,
       prepare: () => undefined,
       wake: () => undefined,
       expectDue: () => undefined,

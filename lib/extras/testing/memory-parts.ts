@@ -50,6 +50,7 @@ export function memoryParts(
     optionsFor: () => options,
     clock: systemClock,
     notifier: {
+      serves: () => true,
       prepare: () => undefined,
       wake: () => undefined,
       expectDue: () => undefined,

@@ -103,8 +103,8 @@ export class OutcomeEffects {
     const onWritten = (written: WrittenOutcome) => {
       if (isWritten(written)) this.#onCommitted(job, ranMs, startedAtMs, written, result);
       else this.#onNotWritten(job, claim, ranMs, written === 'lost' ? undefined : outcome);
-      if (isWritten(written) && isFinalOutcome(written) && !isKept(completion, written))
-        void this.parts.jobLogWriter.delete(attempt);
+      if (attempt.hasReported && isWritten(written) && isFinalOutcome(written) && !isKept(completion, written))
+        void this.parts.jobLogWriter.delete(job.id);
       this.#finishOutcome(claim, this.#settle(job, written));
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);

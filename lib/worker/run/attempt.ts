@@ -39,6 +39,7 @@ export class Attempt implements HandlerActions {
   #failure: MaybePromise<AttemptEnd> | undefined;
   #thrown: unknown;
   #isOver = false;
+  #hasReported = false;
   #steps: JobSteps | undefined;
   #children: JobChildren | undefined;
   #logger: JobLogger | undefined;
@@ -170,7 +171,12 @@ export class Attempt implements HandlerActions {
   /** Ignores later progress and logs. Resolves when the earlier ones are written; undefined if there are none. */
   finish(): Promise<void> | undefined {
     this.#isOver = true;
-    return this.parts.jobLogWriter?.finish(this);
+    return this.#hasReported ? this.parts.jobLogWriter?.finish(this) : undefined;
+  }
+
+  /** Whether the handler has reported progress or log lines. */
+  get hasReported(): boolean {
+    return this.#hasReported;
   }
 
   completionOf(outcome: Outcome): Completion {
@@ -181,7 +187,9 @@ export class Attempt implements HandlerActions {
 
   progress(value: unknown): void {
     const text = encodeProgress(this.job.queue, value, this.options);
-    if (!this.#isOver) this.parts.jobLogWriter?.progress(this, text);
+    if (this.#isOver) return;
+    this.#hasReported = true;
+    this.parts.jobLogWriter?.progress(this, text);
   }
 
   get steps(): JobSteps {
@@ -198,7 +206,9 @@ export class Attempt implements HandlerActions {
   }
 
   log(line: string): void {
-    if (!this.#isOver) this.parts.jobLogWriter?.log(this, line);
+    if (this.#isOver) return;
+    this.#hasReported = true;
+    this.parts.jobLogWriter?.log(this, line);
   }
 
   decide(outcome: HandlerOutcome): void {

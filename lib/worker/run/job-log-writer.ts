@@ -25,7 +25,6 @@ interface PendingLog {
 /** Writes progress and log lines of runs: the first at once, more twice a second, the rest before a run ends. */
 export class JobLogWriter {
   readonly #pending = new Map<LoggedRun, PendingLog>();
-  readonly #loggedRuns = new WeakSet<LoggedRun>();
   readonly #batcher: Batcher<LoggedRun>;
   readonly #outage: OutageLog;
 
@@ -49,19 +48,17 @@ export class JobLogWriter {
       lines.push({ text: line.slice(0, MAX_LINE_LENGTH), loggedAt: this.clock.monotonic() });
   }
 
-  /** Resolves when the reports of the run are written, or could not be. Undefined if the run has reported nothing. */
-  finish(run: LoggedRun): Promise<void> | undefined {
-    if (!this.#loggedRuns.has(run)) return undefined;
+  /** Resolves when the reports of the run are written, or could not be. */
+  finish(run: LoggedRun): Promise<void> {
     return this.#pending.has(run) ? this.#batcher.flushNow() : this.#batcher.currentFlush;
   }
 
-  /** Deletes the reports of a run whose job has ended and is not kept. The pruner deletes them if this fails. */
-  async delete(run: LoggedRun): Promise<void> {
-    if (this.#loggedRuns.has(run)) await this.store.deleteJobLogs([run.job.id]).catch(() => undefined);
+  /** Deletes the reports of a job that has ended and is not kept. The pruner deletes them if this fails. */
+  async delete(jobId: number): Promise<void> {
+    await this.store.deleteJobLogs([jobId]).catch(() => undefined);
   }
 
   #pendingOf(run: LoggedRun): PendingLog {
-    this.#loggedRuns.add(run);
     let pending = this.#pending.get(run);
     if (!pending) {
       this.#pending.set(run, (pending = { progress: undefined, lines: [] }));
