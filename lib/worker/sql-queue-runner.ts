@@ -154,9 +154,10 @@ export class SqlQueueRunner {
 
   async #start(): Promise<void> {
     if (this.#worker || this.queues.length === 0) return;
-    const worker = createWorker(this.#parts, this.queues, (queue) => this.isPaused(queue));
+    const { queues } = this;
+    const worker = createWorker(this.#parts, queues, (queue) => this.isPaused(queue));
     this.#state = 'starting';
-    await startWorker(worker).catch((error: unknown) => {
+    await startWorker(worker, queues).catch((error: unknown) => {
       this.#state = 'stopped';
       throw error;
     });

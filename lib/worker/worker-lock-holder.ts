@@ -1,9 +1,9 @@
 import { OutageLog } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
+import type { ChosenStrategy } from '../store/verbs/job-store.js';
 import type { WorkerLockStore, WorkerLock } from '../store/verbs/worker-lock-store.js';
 import type { Rescuer } from './complete/rescuer.js';
 import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
-import type { QueueStrategies } from './queue/queue-strategies.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -22,13 +22,13 @@ export class WorkerLockHolder {
   readonly #outage: OutageLog;
   #lock: WorkerLock | undefined;
   #isStarted = false;
+  #shortestLeaseMs = Infinity;
   #nextPingAt = 0;
 
   constructor(
     private readonly parts: WorkerParts,
     private readonly workerId: string,
     private readonly rescuer: Rescuer,
-    private readonly strategies: QueueStrategies,
     private readonly queues: QueueWorkers,
     private readonly leases: Pick<LeaseRenewer, 'claims'>,
   ) {
@@ -44,17 +44,13 @@ export class WorkerLockHolder {
     );
   }
 
-  /** The lock to claim under. 0: the strategy of the queue needs none. Undefined: the worker has no lock at the moment. */
-  idFor(queue: string): number | undefined {
-    return this.strategies.isByLock(queue) ? this.#lock?.id : 0;
+  /** Undefined: the worker has no lock at the moment. */
+  get id(): number | undefined {
+    return this.#lock?.id;
   }
 
   get #store(): WorkerLockStore {
     return this.parts.stores.workerLocks!;
-  }
-
-  get #shortestLeaseMs(): number {
-    return Math.min(...this.strategies.queuesByLock.map((queue) => this.parts.optionsFor(queue).leaseMs));
   }
 
   get #pingIntervalMs(): number {
@@ -62,8 +58,11 @@ export class WorkerLockHolder {
   }
 
   /** Acquires the lock if one of the queues is the first that needs it. Rejects if the database does not grant it. */
-  async acquireFor(queues: readonly string[]): Promise<void> {
-    if (this.#isStarted || !queues.some((queue) => this.strategies.isByLock(queue))) return;
+  async acquireFor(strategies: ReadonlyMap<string, ChosenStrategy>): Promise<void> {
+    const byLock = [...strategies].filter(([, { name }]) => name === 'lock');
+    const leasesMs = byLock.map(([queue]) => this.parts.optionsFor(queue).leaseMs);
+    this.#shortestLeaseMs = Math.min(this.#shortestLeaseMs, ...leasesMs);
+    if (this.#isStarted || byLock.length === 0) return;
     this.#setLock(await this.#store.acquire(this.workerId));
     this.#isStarted = true;
     this.#loop.start();
@@ -82,7 +81,7 @@ export class WorkerLockHolder {
       if (stopping.aborted) await lock.release();
       else {
         this.#setLock(lock);
-        for (const queue of this.strategies.queuesByLock) this.queues.of(queue)?.wake();
+        for (const queue of this.queues.byName.values()) if (queue.isByLock) queue.wake();
       }
     }
     await this.#ping();
@@ -105,7 +104,7 @@ export class WorkerLockHolder {
     this.parts.logger.warn(
       'The lock of this worker is lost, and with it the jobs claimed under it. Acquiring another one.',
     );
-    for (const claim of this.leases.claims) if (this.strategies.isByLock(claim.queue)) this.queues.abandon(claim);
+    for (const claim of this.leases.claims) if (claim.isByLock) this.queues.abandon(claim);
     this.#loop.wake();
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OwnWork } from '../job/own-work.js';
+import type { ChosenStrategy } from '../store/verbs/job-store.js';
 import { workerName } from '../store/notifications/notification-channel.js';
 import { CancelRequestReader } from './cancel-request-reader.js';
 import { Completer } from './complete/completer.js';
@@ -10,7 +11,6 @@ import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import { startAheadLimitOf } from './queue/plan.js';
 import { Slots } from './queue/queue-slots.js';
-import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerContext } from './queue/worker-context.js';
@@ -41,7 +41,6 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const queues = new QueueWorkers(parts, id);
   const pauses = new QueuePauses(queues, isPausedHere, () => listener?.restartListening());
   const settings = new RunTimeSettings(parts, id, queues, pauses);
-  const strategies = new QueueStrategies(jobs, logger, optionsFor);
   const completer = new Completer(
     jobs,
     clock,
@@ -59,7 +58,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const announce = (queue: string, count: number) => queues.announce(queue, count);
   const expectDue = (_: string, ms: number): void => poller.expectDue(ms);
   const rescuer = new Rescuer({ ...parts, ownWork, announce, expectDue });
-  const lock = new WorkerLockHolder(parts, id, rescuer, strategies, queues, leases);
+  const lock = new WorkerLockHolder(parts, id, rescuer, queues, leases);
   const schedules = new ScheduleRunner(parts, names, announce);
   const poller: Poller = new Poller(parts, queues, schedules, settings, rescuer);
   const listener: NotificationListener | undefined =
@@ -72,20 +71,18 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     completer,
     leases,
     jobLogWriter: new JobLogWriter(stores.jobLogs, parts.waitNotifier, clock, logger),
-    strategies,
-    lockId: (queue) => lock.idFor(queue),
+    lock,
     rest: (job, rest) => queues.rest(job, rest),
     expectDue,
     announce,
     onSlotFree: (queue) => queues.onSlotFree(queue),
     onIdle: (queue) => queues.onIdle(queue, listener),
   };
-  const addQueue = (queue: string) => {
+  const addQueue = (queue: string, strategy: ChosenStrategy) => {
     // Until its state is read. A notification may come before.
     pauses.setPausedEverywhere(queue, true);
-    queues.byName.set(queue, new QueueWorker(context, queue));
+    queues.byName.set(queue, new QueueWorker(context, queue, strategy));
   };
-  for (const queue of names) addQueue(queue);
   return {
     id,
     parts,
@@ -93,7 +90,6 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     addQueue,
     pauses,
     settings,
-    strategies,
     completer,
     leases,
     lock,
@@ -110,20 +106,20 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   };
 }
 
-/** Registers the worker in the database, and starts to work its queues. */
-export async function startWorker(worker: Worker): Promise<void> {
-  const { id, parts, registrar, schedules, strategies, lock, pauses, leases, poller, listener, pruner } = worker;
-  const queues = worker.queues.names;
+/** Registers the worker in the database, and starts to work the queues for which it was created. */
+export async function startWorker(worker: Worker, names: readonly string[]): Promise<void> {
+  const { id, parts, registrar, schedules, lock, pauses, leases, poller, listener, pruner } = worker;
   // Declared first, so that a temporary queue is temporary from its first row.
   await registrar.declare();
   await schedules.declare();
-  await strategies.choose(queues);
-  const excluded = parts.handlers.queues.filter((queue) => !queues.includes(queue));
+  const strategies = await chooseStrategies(parts, names);
+  for (const [queue, strategy] of strategies) worker.addQueue(queue, strategy);
+  const excluded = parts.handlers.queues.filter((queue) => !names.includes(queue));
   const slots = Number.isFinite(parts.workerOptions.concurrency) ? parts.workerOptions.concurrency : null;
   const own = { id, host: hostname(), pid: process.pid, slots };
   await parts.stores.workers.register({ ...own, queues: worker.queues.slots, excluded });
-  await readStates(worker, queues);
-  await lock.acquireFor(queues);
+  await readStates(worker, names);
+  await lock.acquireFor(strategies);
   pauses.apply(false);
   leases.start();
   poller.start();
@@ -134,17 +130,17 @@ export async function startWorker(worker: Worker): Promise<void> {
 
 /** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
 export async function addQueue(worker: Worker, queue: string): Promise<void> {
-  const { id, parts, queues, strategies, lock, pauses, settings, leases, poller } = worker;
+  const { id, parts, queues, lock, pauses, settings, leases, poller } = worker;
   if (queues.of(queue)) return;
   const registrar = new QueueRegistrar(parts, [queue]);
   await registrar.declare();
-  await strategies.choose([queue]);
-  await lock.acquireFor([queue]);
+  const strategies = await chooseStrategies(parts, [queue]);
+  await lock.acquireFor(strategies);
   await parts.stores.workers.setQueues(id, queues.slots.set(queue, parts.optionsFor(queue).concurrency));
   leases.supportLease(parts.optionsFor(queue).leaseMs);
   worker.addedRegistrars.set(queue, registrar);
   registrar.start();
-  worker.addQueue(queue);
+  worker.addQueue(queue, strategies.get(queue)!);
   // A change of the slots may have replaced the row meanwhile.
   void settings.saveSlots();
   await readStates(worker, [queue]);
@@ -155,20 +151,31 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
 
 /** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
 export async function removeQueue(worker: Worker, queue: string): Promise<void> {
-  const { queues, strategies, pauses, settings, listener, addedRegistrars, ended } = worker;
+  const { queues, pauses, settings, listener, addedRegistrars, ended } = worker;
   const removed = queues.of(queue);
   if (!removed) return;
   pauses.remove(queue);
   await queues.untilOneIdle(removed, ended.signal);
   if (ended.signal.aborted) return;
   queues.byName.delete(queue);
-  strategies.delete(queue);
   pauses.delete(queue);
   listener?.restartListening();
   const registrar = addedRegistrars.get(queue);
   addedRegistrars.delete(queue);
   await registrar?.stop();
   await settings.saveSlots();
+}
+
+/** Rejects if the database does not support the requested strategy of a queue. */
+async function chooseStrategies(
+  { stores, logger, optionsFor }: WorkerParts,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, ChosenStrategy>> {
+  const { byQueue, notice } = await stores.jobs.chooseStrategies(
+    new Map(names.map((queue) => [queue, optionsFor(queue).claim])),
+  );
+  if (notice !== undefined) logger.warn(notice);
+  return byQueue;
 }
 
 /** Declares the limits of the queues, and reads which ones are paused: a queue that opens may claim at once. */

@@ -1,4 +1,5 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { ChosenStrategy } from '../../lib/store/verbs/job-store.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
 import { JobAverages } from '../../lib/worker/queue/queue-runs.js';
@@ -89,8 +90,6 @@ function claimerOf() {
   const sent: SentClaim[] = [];
   const worker = {
     workerId: 'w',
-    lockId: () => null,
-    strategies: { of: () => ({ name: 'skip-locked', mayShareTransaction: true }) },
     completer: {
       endOfTurn: () => new Promise<void>((resolve) => turns.push(resolve)),
       completeAndClaim: (request: ClaimRequest) => new Promise((answer) => sent.push({ request, answer })),
@@ -99,6 +98,7 @@ function claimerOf() {
     clock: { monotonic: () => 0 },
     instrumentations: {},
   } as unknown as WorkerContext;
+  const strategy: ChosenStrategy = { name: 'skip-locked', mayShareTransaction: true };
   const slots = new QueueSlots(new Slots(20), 20);
   const gate = new LimitGate(null, worker.clock);
   const options = resolveQueueOptions({ prefetch: 1_000 });
@@ -112,7 +112,7 @@ function claimerOf() {
   };
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const claimer: Claimer = new Claimer(worker, 'q', options, slots, gate, state, () => answer());
+  const claimer: Claimer = new Claimer(worker, 'q', options, strategy, slots, gate, state, () => answer());
   /** Claims if jobs are wanted. */
   const claim = () => {
     const demand = claimDemand(state);

@@ -18,7 +18,7 @@ function workerOf(ids: readonly number[]) {
     handlers: { find: () => undefined, maxBatchSize: () => 1 },
     instrumentations: {},
     slots: new Slots(1),
-    lockId: () => undefined,
+    lock: { id: undefined },
     leases: {
       /** A check of an expired lease receives what the heartbeat has found out meanwhile. */
       hasExpired: () => {
@@ -34,7 +34,7 @@ function workerOf(ids: readonly number[]) {
     },
     onIdle: () => undefined,
   } as unknown as WorkerContext;
-  const worker = new QueueWorker(context, 'q');
+  const worker = new QueueWorker(context, 'q', { name: 'lock', mayShareTransaction: false });
   const jobs = ids.map((id) => claimedJob({ id }));
   const claim = new ActiveClaim(claimRequest({ startLimit: ids.length }), jobs, context.clock.monotonic());
   worker.buffer.add(jobs.map((job, indexInClaim) => ({ claim, job, indexInClaim })));

@@ -13,10 +13,10 @@ interface JobOfClaim {
 export class ActiveClaim {
   readonly id: number;
   readonly queue: string;
+  readonly isByLock: boolean;
   // Without the jobs themselves: the payload of a job can be freed when the job ends.
   readonly #jobs: readonly JobOfClaim[];
   readonly #leaseMs: number;
-  readonly #isByLock: boolean;
   readonly #uncommittedIds: Set<number>;
   /** Ids of jobs that have an outcome, which may not be stored yet. */
   readonly #completingIds = new Set<number>();
@@ -36,7 +36,7 @@ export class ActiveClaim {
     this.#uncommittedIds = new Set(jobs.map((job) => job.id));
     this.#startLimit = Math.min(request.startLimit, countStartable(jobs.map(isPoisonCandidate)));
     this.#leaseMs = claimLeaseMs(request.leaseMs, jobs);
-    this.#isByLock = Boolean(request.lockId);
+    this.isByLock = Boolean(request.lockId);
     this.#leaseDeadline = requestedAt + this.#leaseMs;
   }
 
@@ -77,7 +77,7 @@ export class ActiveClaim {
 
   /** Whether other workers may have rescued its jobs: the lease has expired, or the lock may be lost without notice. */
   mayBeRescued(now: number): boolean {
-    return this.#isByLock || now >= this.#leaseDeadline;
+    return this.isByLock || now >= this.#leaseDeadline;
   }
 
   extendLease(requestedAt: number): void {

@@ -4,6 +4,7 @@ import { logText } from '../../common/logger.js';
 import { hasCode } from '../../job/errors.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';
+import type { ChosenStrategy } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import type { LimitGate } from './limit-gate.js';
@@ -46,6 +47,7 @@ export class Claimer {
     private readonly parts: WorkerContext,
     private readonly queue: string,
     private readonly options: ResolvedQueueOptions,
+    private readonly strategy: ChosenStrategy,
     private readonly slots: QueueSlots,
     private readonly gate: LimitGate,
     private readonly state: PlanState,
@@ -74,7 +76,12 @@ export class Claimer {
 
   get mayBegin(): boolean {
     if (this.#isWaitingForTurn || this.#claimsUnderWay >= MAX_CLAIMS_UNDER_WAY) return false;
-    return !this.#sequencer.isChoosing && this.parts.lockId(this.queue) !== undefined;
+    return !this.#sequencer.isChoosing && this.#lockId !== undefined;
+  }
+
+  /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
+  get #lockId(): number | undefined {
+    return this.strategy.name === 'lock' ? this.parts.lock.id : 0;
   }
 
   announce(): void {
@@ -153,7 +160,7 @@ export class Claimer {
     progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
   ): ClaimRequest {
     const { queue, options } = this;
-    const { workerId, strategies } = this.parts;
+    const { workerId } = this.parts;
     const { groups } = this.gate;
     return {
       queue,
@@ -162,8 +169,8 @@ export class Claimer {
       startLimit,
       claimId: randomId(),
       order: options.order,
-      strategy: strategies.of(queue).name,
-      lockId: this.parts.lockId(queue)!,
+      strategy: this.strategy.name,
+      lockId: this.#lockId!,
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
@@ -174,12 +181,12 @@ export class Claimer {
   }
 
   async #send(request: ClaimRequest, requestedAt: number): Promise<Pick<ClaimAnswer, 'count' | 'claimed'>> {
-    const { stores, completer, strategies, lockId, leases, logger } = this.parts;
+    const { stores, completer, leases, logger } = this.parts;
     let jobs: readonly ClaimedJob[] = [];
     let mayHaveClaimed = false;
     leases.expect(request.claimId);
     try {
-      jobs = await (strategies.of(request.queue).mayShareTransaction
+      jobs = await (this.strategy.mayShareTransaction
         ? completer.completeAndClaim(request)
         : stores.jobs.claim(request));
       mayHaveClaimed = jobs.length > 0;
@@ -194,7 +201,7 @@ export class Claimer {
       mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
     }
     // Other workers can rescue the jobs if the lock was lost meanwhile.
-    const ownsJobs = jobs.length > 0 && request.lockId === lockId(this.queue);
+    const ownsJobs = jobs.length > 0 && request.lockId === this.#lockId;
     if (mayHaveClaimed && !ownsJobs) await this.#markUnstarted(request);
     if (!ownsJobs) {
       leases.forget(request.claimId);

@@ -1,7 +1,7 @@
 import { Alarm } from '../../common/clock.js';
 import { inRootContext } from '../../common/async-context.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { QueueState } from '../../store/verbs/job-store.js';
+import type { ChosenStrategy, QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';
@@ -39,6 +39,7 @@ export class QueueWorker implements PlanState {
   constructor(
     private readonly worker: WorkerContext,
     private readonly queue: string,
+    private readonly strategy: ChosenStrategy,
   ) {
     const options = worker.optionsFor(queue);
     this.options = options;
@@ -53,7 +54,7 @@ export class QueueWorker implements PlanState {
     this.#outcomeEffects = new OutcomeEffects(worker, options, () => this.#onOutcomeDone());
     const { buffer, slots, gate } = this;
     this.runs = new QueueRuns(worker, queue, options, buffer, slots, this.#outcomeEffects, (ms) => this.#onRunEnd(ms));
-    this.claims = new Claimer(worker, queue, options, slots, gate, this, () => this.#receive());
+    this.claims = new Claimer(worker, queue, options, strategy, slots, gate, this, () => this.#receive());
   }
 
   get isIdle(): boolean {
@@ -62,6 +63,11 @@ export class QueueWorker implements PlanState {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Its claims need the lock of the worker. */
+  get isByLock(): boolean {
+    return this.strategy.name === 'lock';
   }
 
   get isResting(): boolean {

@@ -5,7 +5,6 @@ import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { JobLogWriter } from '../run/job-log-writer.js';
 import type { WorkerParts } from '../worker-parts.js';
 import type { Slots } from './queue-slots.js';
-import type { QueueStrategies } from './queue-strategies.js';
 
 /** A worker as its queues see it: its surroundings, and what its queues share. */
 export interface WorkerContext extends WorkerParts {
@@ -14,9 +13,8 @@ export interface WorkerContext extends WorkerParts {
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
   readonly jobLogWriter: JobLogWriter;
-  readonly strategies: QueueStrategies;
-  /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
-  readonly lockId: (queue: string) => number | undefined;
+  /** The lock for claims by `lock`. `id` is undefined while the worker has none. */
+  readonly lock: { readonly id: number | undefined };
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
   /** The worker polls no later than in `ms`. */
