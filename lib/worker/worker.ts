@@ -10,7 +10,7 @@ import { NotificationListener } from './notification-listener.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import { startAheadLimitOf } from './queue/plan.js';
-import { Slots } from './queue/queue-slots.js';
+import { Slots } from './queue/plan-state.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerContext } from './queue/worker-context.js';
@@ -192,7 +192,7 @@ async function readStates({ id, parts, queues, pauses, settings }: Worker, names
     const own = optionsFor(queue).limits;
     const hasOwn = own.maxRunning !== null || own.rate !== null;
     if (isLimited || hasOwn) limits.set(queue, own);
-    if (hasGroups) queues.of(queue)?.gate.discoverGroups();
+    if (hasGroups) queues.of(queue)?.discoverGroups();
     pauses.setPausedEverywhere(queue, paused || !isEnabled);
     queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
   }

@@ -2,11 +2,8 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ChosenStrategy } from '../../lib/store/verbs/job-store.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
-import { JobAverages } from '../../lib/worker/queue/queue-runs.js';
-import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { claimDemand } from '../../lib/worker/queue/plan.js';
-import { PrefetchBuffer } from '../../lib/worker/queue/prefetch-buffer.js';
-import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
+import { JobAverages, PrefetchBuffer, QueueSlots, Slots } from '../../lib/worker/queue/plan-state.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 
 describe('a claimer with demand for more than one claim', () => {
@@ -100,10 +97,18 @@ function claimerOf() {
   } as unknown as WorkerContext;
   const strategy: ChosenStrategy = { name: 'skip-locked', mayShareTransaction: true };
   const slots = new QueueSlots(new Slots(20), 20);
-  const gate = new LimitGate(null, worker.clock);
   const options = resolveQueueOptions({ prefetch: 1_000 });
   const state = {
-    ...{ options, slots, gate, maxBatchSize: 1, isOpen: true, isResting: false, averages: new JobAverages() },
+    ...{
+      options,
+      strategy,
+      slots,
+      gate: undefined,
+      maxBatchSize: 1,
+      isOpen: true,
+      isResting: false,
+      averages: new JobAverages(),
+    },
     buffer: new PrefetchBuffer('fifo'),
     runs: { isIdle: true, isPoisonRunning: false, batchSizeOf: () => 1 },
     get claims() {
@@ -112,7 +117,7 @@ function claimerOf() {
   };
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const claimer: Claimer = new Claimer(worker, 'q', options, strategy, slots, gate, state, () => answer());
+  const claimer: Claimer = new Claimer(worker, 'q', state, () => answer());
   /** Claims if jobs are wanted. */
   const claim = () => {
     const demand = claimDemand(state);

@@ -1,7 +1,7 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
-import { plan, type PlanState } from '../../lib/worker/queue/plan.js';
-import { PrefetchBuffer } from '../../lib/worker/queue/prefetch-buffer.js';
+import { plan } from '../../lib/worker/queue/plan.js';
+import { PrefetchBuffer, type PlanState } from '../../lib/worker/queue/plan-state.js';
 import { claimRequest, claimedJob } from '../support/jobs.js';
 
 const LEASE_MS = 30_000;

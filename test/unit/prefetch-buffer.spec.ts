@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../lib/job/job.js';
-import { PrefetchBuffer, type BufferedJob } from '../../lib/worker/queue/prefetch-buffer.js';
+import { PrefetchBuffer, type BufferedJob } from '../../lib/worker/queue/plan-state.js';
 import type { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
 
 describe('prefetched jobs', () => {

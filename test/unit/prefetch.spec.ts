@@ -1,5 +1,5 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { JobAverages } from '../../lib/worker/queue/queue-runs.js';
+import { JobAverages } from '../../lib/worker/queue/plan-state.js';
 import { maxClaimSize, prefetchSize, startAheadLimit } from '../../lib/worker/queue/plan.js';
 
 /** Returns the limits after runs with these durations in milliseconds. */

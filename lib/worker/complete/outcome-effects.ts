@@ -8,7 +8,7 @@ import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { BufferedJob } from '../queue/prefetch-buffer.js';
+import type { BufferedJob } from '../queue/plan-state.js';
 import type { WorkerContext } from '../queue/worker-context.js';
 import type { WrittenOutcome } from './completion-writer.js';
 import type { WorkerParts } from '../worker-parts.js';

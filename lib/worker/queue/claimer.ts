@@ -8,13 +8,21 @@ import type { ChosenStrategy } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import type { LimitGate } from './limit-gate.js';
-import { claimDemand, type ClaimDemand, type PlanState } from './plan.js';
-import type { QueueSlots, SlotReservation } from './queue-slots.js';
+import { claimDemand, type ClaimDemand } from './plan.js';
+import type { PlanState, QueueSlots, SlotReservation } from './plan-state.js';
 import type { WorkerContext } from './worker-context.js';
 
 export interface NewClaim {
   readonly claim: ActiveClaim;
   readonly jobs: readonly ClaimedJob[];
+}
+
+/** The queue worker that claims. */
+export interface ClaimingQueue extends PlanState {
+  readonly options: ResolvedQueueOptions;
+  readonly strategy: ChosenStrategy;
+  readonly slots: QueueSlots;
+  readonly gate: LimitGate | undefined;
 }
 
 interface ClaimAnswer {
@@ -46,11 +54,7 @@ export class Claimer {
   constructor(
     private readonly parts: WorkerContext,
     private readonly queue: string,
-    private readonly options: ResolvedQueueOptions,
-    private readonly strategy: ChosenStrategy,
-    private readonly slots: QueueSlots,
-    private readonly gate: LimitGate,
-    private readonly state: PlanState,
+    private readonly worker: ClaimingQueue,
     private readonly onAnswered: () => void,
   ) {
     this.#onDatabaseCall = parts.instrumentations.ofDatabase;
@@ -81,7 +85,7 @@ export class Claimer {
 
   /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
   get #lockId(): number | undefined {
-    return this.strategy.name === 'lock' ? this.parts.lock.id : 0;
+    return this.worker.strategy.name === 'lock' ? this.parts.lock.id : 0;
   }
 
   announce(): void {
@@ -95,7 +99,7 @@ export class Claimer {
 
   /** `takeReady` returns the jobs after the answer. */
   claim(demand: ClaimDemand): void {
-    void this.#claimAtEndOfTurn(this.slots.reserve(demand.slots));
+    void this.#claimAtEndOfTurn(this.worker.slots.reserve(demand.slots));
   }
 
   /** Removes and returns the claims whose jobs can start, in the order in which they chose their jobs. */
@@ -114,7 +118,7 @@ export class Claimer {
     await this.parts.completer.endOfTurn();
     this.#isWaitingForTurn = false;
     // Jobs that ended in the same turn have made more room since the reservation.
-    const demand = claimDemand(this.state);
+    const demand = claimDemand(this.worker);
     reservation.resize(demand?.slots ?? 0);
     if (demand) await this.#claimNow(demand, reservation);
     this.onAnswered();
@@ -122,13 +126,14 @@ export class Claimer {
   }
 
   async #claimNow(demand: ClaimDemand, reservation: SlotReservation): Promise<void> {
+    const { gate } = this.worker;
     const announcements = this.#announcements;
     const requestedAt = this.parts.clock.monotonic();
     const sequenced = this.#sequencer.begin();
     const onLocked = (count: number) => {
       sequenced.markLocked();
       if (count < demand.limit) this.#handledAnnouncements = announcements;
-      const next = claimDemand(this.state);
+      const next = claimDemand(this.worker);
       if (next) this.claim(next);
     };
     let moreInMs: number | null | undefined;
@@ -138,7 +143,7 @@ export class Claimer {
     };
     const onLimited = (ms: number | null) => void (moreInMs = ms);
     const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited });
-    this.gate.beginClaim();
+    gate?.beginClaim();
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
 
@@ -150,8 +155,8 @@ export class Claimer {
     if (!this.#wasLastClaimFull) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
-    if (moreInMs === undefined) this.gate.open();
-    else this.gate.shut(moreInMs);
+    if (moreInMs === undefined) gate?.open();
+    else gate?.shut(moreInMs);
     sequenced.markAnswered({ count, claimed, reservation });
   }
 
@@ -159,9 +164,9 @@ export class Claimer {
     { limit, startLimit }: ClaimDemand,
     progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
   ): ClaimRequest {
-    const { queue, options } = this;
+    const { queue } = this;
     const { workerId } = this.parts;
-    const { groups } = this.gate;
+    const { options, gate } = this.worker;
     return {
       queue,
       workerId,
@@ -169,13 +174,13 @@ export class Claimer {
       startLimit,
       claimId: randomId(),
       order: options.order,
-      strategy: this.strategy.name,
+      strategy: this.worker.strategy.name,
       lockId: this.#lockId!,
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
-      isLimited: this.gate.isLimited,
-      ...(groups && { groups, onMoreIn: (ms: number) => this.gate.expectGroups(ms) }),
+      isLimited: gate?.isLimited ?? false,
+      ...(gate?.groups && { groups: gate.groups, onMoreIn: (ms: number) => gate.expectGroups(ms) }),
       ...progress,
     };
   }
@@ -186,7 +191,7 @@ export class Claimer {
     let mayHaveClaimed = false;
     leases.expect(request.claimId);
     try {
-      jobs = await (this.strategy.mayShareTransaction
+      jobs = await (this.worker.strategy.mayShareTransaction
         ? completer.completeAndClaim(request)
         : stores.jobs.claim(request));
       mayHaveClaimed = jobs.length > 0;

@@ -15,13 +15,15 @@ export class LimitGate {
   /** Whether the end of a job opens the gate: the limit of running jobs is reached. */
   #opensAtJobEnd = false;
   #hasJobEnded = false;
-  #isClaiming = false;
+  #isClaiming: boolean;
 
   constructor(
     groups: GroupRules | null,
     private readonly clock: Pick<Clock, 'monotonic'>,
+    isClaiming: boolean,
   ) {
     this.#groups = groups ?? undefined;
+    this.#isClaiming = isClaiming;
   }
 
   get isLimited(): boolean {

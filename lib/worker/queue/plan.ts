@@ -1,7 +1,6 @@
 import { isPoisonCandidate } from '../../job/outcome.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { ActiveClaim } from './active-claim.js';
-import type { BufferedJob } from './prefetch-buffer.js';
+import type { BufferedJob, PlanState } from './plan-state.js';
 
 // Prefetched jobs should start within this time, so that several workers share a short queue.
 const PREFETCH_WINDOW_MS = 100;
@@ -18,35 +17,6 @@ const MAX_START_AHEAD = 500;
 const MAX_UNDIVIDED_CLAIM = 100;
 // Larger claims cost hardly less for each job.
 const MAX_CLAIM_SIZE = 1_000;
-
-/** All that a queue worker knows when it decides. */
-export interface PlanState {
-  readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry' | 'groups'>;
-  /** The largest number of jobs in one call of a handler. */
-  readonly maxBatchSize: number;
-  /** False while the queue is paused or removed, or while the worker stops. */
-  readonly isOpen: boolean;
-  /** A rest of the queue is being stored. Jobs that were claimed before have to be released. */
-  readonly isResting: boolean;
-  readonly slots: { readonly limit: number; readonly free: number };
-  readonly buffer: {
-    readonly length: number;
-    readonly next: BufferedJob | undefined;
-    at(index: number): BufferedJob | undefined;
-  };
-  readonly runs: { readonly isIdle: boolean; readonly isPoisonRunning: boolean; batchSizeOf(name: string): number };
-  readonly claims: {
-    /** Whether there may be jobs to claim. */
-    readonly isAnnounced: boolean;
-    readonly mayBegin: boolean;
-    /** The jobs that claims under way may return. */
-    readonly expectedJobs: number;
-  };
-  /** `opensAt`: when limits or groups allow more jobs, by the monotonic clock. */
-  readonly gate: { readonly isLimited: boolean; readonly opensAt: number };
-  /** Undefined before the first job. */
-  readonly averages: { readonly runMs: number | undefined; readonly payloadBytes: number | undefined };
-}
 
 /** The jobs to claim. */
 export interface ClaimDemand {
@@ -81,7 +51,7 @@ export function plan(state: PlanState, now: number): Plan {
     return start === 1 ? START_ONE : { ...NOTHING, start };
   }
   const claim = claimDemand(state);
-  const waitUntil = state.gate.opensAt;
+  const waitUntil = state.gate?.opensAt ?? Infinity;
   return awaits || claim || waitUntil < Infinity ? { start: 0, awaits, claim, waitUntil } : NOTHING;
 }
 
@@ -121,7 +91,7 @@ export function prefetchSize(state: SizeState): number {
   const { prefetch, leaseMs, groups } = state.options;
   // A prefetched job would use the limits of the queue, or a place in its group, before it starts.
   const isGroupLimited = groups !== null && groups.concurrency !== null;
-  if (state.gate.isLimited || isGroupLimited) return 0;
+  if (state.gate?.isLimited || isGroupLimited) return 0;
   if (prefetch !== 'auto') return prefetch;
   // Up to a tenth of the lease, so that no lease expires in the buffer.
   const startable = countStartableWithin(Math.min(PREFETCH_WINDOW_MS, leaseMs / 10), state);

@@ -8,8 +8,7 @@ import { Attempt } from '../run/attempt.js';
 import type { HandlerEntry } from '../run/handler-table.js';
 import { Run } from '../run/run.js';
 import type { ActiveClaim } from './active-claim.js';
-import type { BufferedJob, PrefetchBuffer } from './prefetch-buffer.js';
-import type { QueueSlots } from './queue-slots.js';
+import type { BufferedJob, PrefetchBuffer, QueueSlots } from './plan-state.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Starts the prefetched jobs of one queue, and ends them early if they are cancelled or lost. */
@@ -140,31 +139,5 @@ export class QueueRuns {
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.endAttempt(attempt, ends[index]!));
     this.onRunEnd(ranMs);
-  }
-}
-
-// The weight of a new run time in the moving average.
-const RUN_TIME_WEIGHT = 0.1;
-
-/** How long the jobs of one queue run, and how large they are. Undefined before the first job. */
-export class JobAverages {
-  #runMs: number | undefined;
-  #payloadBytes: number | undefined;
-
-  get runMs(): number | undefined {
-    return this.#runMs;
-  }
-
-  /** Of the last claim. */
-  get payloadBytes(): number | undefined {
-    return this.#payloadBytes;
-  }
-
-  recordRunTime(ranMs: number): void {
-    this.#runMs = this.#runMs === undefined ? ranMs : this.#runMs + RUN_TIME_WEIGHT * (ranMs - this.#runMs);
-  }
-
-  recordPayloadSizes(jobs: readonly ClaimedJob[]): void {
-    this.#payloadBytes = jobs.reduce((sum, { payload }) => sum + payload.length, 0) / jobs.length;
   }
 }

@@ -4,23 +4,21 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { ChosenStrategy, QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
-import { Claimer, type NewClaim } from './claimer.js';
-import { JobAverages, QueueRuns } from './queue-runs.js';
+import { Claimer, type ClaimingQueue, type NewClaim } from './claimer.js';
 import { LimitGate } from './limit-gate.js';
-import { plan, waitsForPoisonCandidate, type PlanState } from './plan.js';
-import { PrefetchBuffer } from './prefetch-buffer.js';
-import { QueueSlots, type QueueOccupancy } from './queue-slots.js';
+import { plan, waitsForPoisonCandidate } from './plan.js';
+import { JobAverages, PrefetchBuffer, QueueSlots, type QueueOccupancy } from './plan-state.js';
+import { QueueRuns } from './queue-runs.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Works one queue in this process: `plan` decides when to claim and to start jobs, and this class does so. */
-export class QueueWorker implements PlanState {
+export class QueueWorker implements ClaimingQueue {
   readonly options: ResolvedQueueOptions;
   readonly maxBatchSize: number;
   readonly slots: QueueSlots;
   readonly buffer: PrefetchBuffer;
   readonly runs: QueueRuns;
   readonly claims: Claimer;
-  readonly gate: LimitGate;
   readonly averages = new JobAverages();
   readonly #outcomeEffects: OutcomeEffects;
   #isOpen = false;
@@ -33,32 +31,38 @@ export class QueueWorker implements PlanState {
   #restCount = 0;
   /** The monotonic time at which the last rest was stored. */
   #restedAt = -Infinity;
-  /** Rings when limits or groups allow more jobs. */
+  /** Created when the queue is known to have limits or groups. */
+  #gate: LimitGate | undefined;
+  /** Rings when they allow more jobs. */
   readonly #alarm: Alarm;
 
   constructor(
     private readonly worker: WorkerContext,
     private readonly queue: string,
-    private readonly strategy: ChosenStrategy,
+    readonly strategy: ChosenStrategy,
   ) {
     const options = worker.optionsFor(queue);
     this.options = options;
     this.maxBatchSize = worker.handlers.maxBatchSize(queue);
     this.buffer = new PrefetchBuffer(options.order);
     this.slots = new QueueSlots(worker.slots, options.concurrency);
-    this.gate = new LimitGate(options.groups, worker.clock);
+    if (options.groups) this.#createGate();
     this.#alarm = new Alarm(worker.clock, (time) => {
-      this.gate.pass(time);
+      this.#gate?.pass(time);
       this.wake();
     });
     this.#outcomeEffects = new OutcomeEffects(worker, options, () => this.#onOutcomeDone());
-    const { buffer, slots, gate } = this;
+    const { buffer, slots } = this;
     this.runs = new QueueRuns(worker, queue, options, buffer, slots, this.#outcomeEffects, (ms) => this.#onRunEnd(ms));
-    this.claims = new Claimer(worker, queue, options, strategy, slots, gate, this, () => this.#receive());
+    this.claims = new Claimer(worker, queue, this, () => this.#receive());
   }
 
   get isIdle(): boolean {
     return this.runs.isIdle && this.buffer.length === 0 && this.claims.isIdle && this.#outcomeEffects.isIdle;
+  }
+
+  get gate(): LimitGate | undefined {
+    return this.#gate;
   }
 
   get isOpen(): boolean {
@@ -115,7 +119,7 @@ export class QueueWorker implements PlanState {
   setOpen(open: boolean, wakes: boolean): void {
     if (open === this.#isOpen) return;
     this.#isOpen = open;
-    this.gate.setClaiming(open);
+    this.#gate?.setClaiming(open);
     if (open) return wakes ? this.wake() : this.fill();
     this.#alarm.set(Infinity);
     this.#releaseBuffered();
@@ -129,17 +133,24 @@ export class QueueWorker implements PlanState {
   applyState({ waiting, isLimited, isResting, hasGroups }: QueueState, readAt: number): boolean {
     this.setLimited(isLimited, readAt);
     if (isResting) void this.rest();
-    if (hasGroups) this.gate.discoverGroups();
+    if (hasGroups) this.discoverGroups();
     if (!this.#isOpen || !waiting) return false;
     this.wake();
-    return !this.isFull && !this.gate.isShut;
+    return !this.isFull && !this.#gate?.isShut;
+  }
+
+  /** The database has groups of the queue, although this process may have no options for them. */
+  discoverGroups(): void {
+    this.#createGate().discoverGroups();
   }
 
   /** @param readAt the monotonic time before the database was read, which may not have had the last rest yet */
   setLimited(isLimited: boolean, readAt: number): void {
-    if (isLimited === this.gate.isLimited || (!isLimited && readAt <= this.#restedAt)) return;
-    this.gate.setLimited(isLimited);
-    this.#alarm.set(this.gate.opensAt);
+    const wasLimited = this.#gate?.isLimited ?? false;
+    if (isLimited === wasLimited || (!isLimited && readAt <= this.#restedAt)) return;
+    const gate = this.#createGate();
+    gate.setLimited(isLimited);
+    this.#alarm.set(gate.opensAt);
   }
 
   /**
@@ -210,17 +221,24 @@ export class QueueWorker implements PlanState {
 
   #onRunEnd(ranMs: number): void {
     this.averages.recordRunTime(ranMs);
-    if (this.gate.onJobEnd()) this.wake();
+    if (this.#gate?.onJobEnd()) this.wake();
     this.worker.onSlotFree(this.queue);
   }
 
   #onOutcomeDone(): void {
-    const { isLimited, groups } = this.gate;
-    if (this.gate.onJobEnd()) this.wake();
-    // The limits of the queue or of a group allow one more job, which this process may not claim.
-    if ((isLimited || groups) && !this.#isOpen) this.worker.announce(this.queue, 1);
-    else if (groups) this.claims.announce();
+    if (this.#gate) this.#onPlaceFree(this.#gate);
     this.#refillSoon();
+  }
+
+  /** The limits of the queue or of a group allow one more job, which this process may not claim. */
+  #onPlaceFree(gate: LimitGate): void {
+    if (gate.onJobEnd()) this.wake();
+    if ((gate.isLimited || gate.groups) && !this.#isOpen) this.worker.announce(this.queue, 1);
+    else if (gate.groups) this.claims.announce();
+  }
+
+  #createGate(): LimitGate {
+    return (this.#gate ??= new LimitGate(this.options.groups, this.worker.clock, this.#isOpen));
   }
 
   /** Once for all outcomes that one batch has written. */

@@ -3,7 +3,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Delay } from '../../job/outcome.js';
 import type { WorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
-import type { QueueOccupancy } from './queue-slots.js';
+import type { QueueOccupancy } from './plan-state.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */
