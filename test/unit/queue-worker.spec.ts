@@ -35,6 +35,7 @@ function workerOf(ids: readonly number[]) {
     onIdle: () => undefined,
   } as unknown as WorkerContext;
   const worker = new QueueWorker(context, 'q', { name: 'lock', mayShareTransaction: false });
+  worker.setOpen(true, false);
   const jobs = ids.map((id) => claimedJob({ id }));
   const claim = new ActiveClaim(claimRequest({ startLimit: ids.length }), jobs, context.clock.monotonic());
   worker.buffer.add(jobs.map((job, indexInClaim) => ({ claim, job, indexInClaim })));
