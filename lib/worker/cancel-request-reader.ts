@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { JobStore } from '../store/verbs/job-store.js';
-import type { ClaimOwner, LeaseRenewer } from './heartbeat/lease-renewer.js';
-import type { ActiveClaim } from './queue/active-claim.js';
+import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
+import type { ActiveClaim, ClaimOwner } from './queue/active-claim.js';
 
 // Jobs that end within this time cost no statement.
 const READ_DELAY_MS = 50;

@@ -9,7 +9,6 @@ import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
-import { startAheadLimitOf } from './queue/plan.js';
 import { Slots } from './queue/plan-state.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
@@ -41,14 +40,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const queues = new QueueWorkers(parts, id);
   const pauses = new QueuePauses(queues, isPausedHere, () => listener?.restartListening());
   const settings = new RunTimeSettings(parts, id, queues, pauses);
-  const completer = new Completer(
-    jobs,
-    clock,
-    logger,
-    (claim) => startAheadLimitOf(claim, queues.of(claim.queue)),
-    (claim) => queues.abandon(claim),
-    parts.instrumentations.ofDatabase,
-  );
+  const completer = new Completer(jobs, clock, logger, queues, parts.instrumentations.ofDatabase);
   const leases = new LeaseRenewer(parts, id, queues, Math.min(...names.map((queue) => optionsFor(queue).leaseMs)));
   const cancelRequestReader = new CancelRequestReader(jobs, clock, leases, queues);
   const ownWork: OwnWork = {
@@ -64,6 +56,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const listener: NotificationListener | undefined =
     workerChannel &&
     new NotificationListener(parts, workerChannel, workerName(id), queues, poller, cancelRequestReader);
+  queues.listener = listener;
   const context: WorkerContext = {
     ...parts,
     workerId: id,
@@ -72,11 +65,9 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     leases,
     jobLogWriter: new JobLogWriter(stores.jobLogs, parts.waitNotifier, clock, logger),
     lock,
-    rest: (job, rest) => queues.rest(job, rest),
+    queues,
     expectDue,
     announce,
-    onSlotFree: (queue) => queues.onSlotFree(queue),
-    onIdle: (queue) => queues.onIdle(queue, listener),
   };
   const addQueue = (queue: string, strategy: ChosenStrategy) => {
     // Until its state is read. A notification may come before.

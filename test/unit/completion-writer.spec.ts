@@ -31,14 +31,10 @@ function setup() {
       : Promise.resolve(STORED);
   const logger = { log: () => {}, warn: (line: string) => void warnings.push(line), error: () => {}, debug: () => {} };
   const { signal } = new AbortController();
-  const writer = new CompletionWriter(
-    { complete },
-    clock,
-    logger,
-    signal,
-    () => 0,
-    () => {},
-  );
+  const writer = new CompletionWriter({ complete }, clock, logger, signal, {
+    startAheadLimit: () => 0,
+    abandon: () => {},
+  });
   const write = (id: number) => writer.write({ entries: [entryOf(id)], mayHaveCommitted: false });
   return { clock, warnings, unavailable, write };
 }

@@ -32,7 +32,7 @@ function workerOf(ids: readonly number[]) {
         if (outcome.kind === 'snooze') started.push(job.id);
       },
     },
-    onIdle: () => undefined,
+    queues: { onIdle: () => undefined },
   } as unknown as WorkerContext;
   const worker = new QueueWorker(context, 'q', { name: 'lock', mayShareTransaction: false });
   worker.setOpen(true, false);

@@ -17,7 +17,13 @@ describe('the heartbeat thread', () => {
       1_000,
       // The pauses take no time.
       { ...systemClock, sleep: (_, signal) => systemClock.sleep(1, signal) },
-      { workerId: 'w', intervalMs: 1_000, onResult: () => undefined, onError: (error) => missed.push(error as Error) },
+      {
+        workerId: 'w',
+        intervalMs: 1_000,
+        claimIds: () => [],
+        onResult: () => undefined,
+        onError: (error) => missed.push(error as Error),
+      },
     );
     const untilMissed = (isIt: (error: Error) => boolean) => eventually(() => missed.splice(0).some(isIt));
     const isRefusal = (error: Error) => error.name === 'DataCloneError';

@@ -9,7 +9,7 @@ import type { JobStore } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/logger.js';
-import type { ActiveClaim } from '../queue/active-claim.js';
+import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
 import {
   CompletionWriter,
   type CompletionEntry,
@@ -42,12 +42,11 @@ export class Completer {
     private readonly store: JobStore,
     private readonly clock: Clock,
     logger: JobLogger,
-    startAheadLimit: (claim: ActiveClaim) => number,
-    onLost: (claim: ActiveClaim) => void,
+    owner: Pick<ClaimOwner, 'startAheadLimit' | 'abandon'>,
     /** Undefined if no instrumentation observes it. */
     private readonly onDatabaseCall?: (call: DatabaseCall) => void,
   ) {
-    this.#writer = new CompletionWriter(store, clock, logger, this.#retryAbort.signal, startAheadLimit, onLost);
+    this.#writer = new CompletionWriter(store, clock, logger, this.#retryAbort.signal, owner);
   }
 
   complete(claim: ActiveClaim, completion: Completion, onWritten: (written: WrittenOutcome) => void): void {

@@ -13,7 +13,7 @@ import type { JobStore } from '../../store/verbs/job-store.js';
 import type { Clock } from '../../common/clock.js';
 import { logText, OutageLog, type JobLogger } from '../../common/logger.js';
 import { jobLogParams } from '../../job/log-params.js';
-import type { ActiveClaim } from '../queue/active-claim.js';
+import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
 
 // A rejection can be temporary: an interrupted statement, or one that exceeded a time limit of the server.
 const MAX_REJECTIONS = 4;
@@ -58,18 +58,13 @@ export interface DeferredBatch extends EntryBatch {
 export class CompletionWriter {
   readonly #outage: OutageLog;
 
-  /**
-   * @param retryAbort once aborted, the writer abandons each outcome that it cannot store at once
-   * @param startAheadLimit how many more jobs of a claim may start before the next batch
-   * @param onLost called for a claim that was rescued, or that can be rescued at any time
-   */
+  /** @param retryAbort once aborted, the writer abandons each outcome that it cannot store at once */
   constructor(
     private readonly store: Pick<JobStore, 'complete'>,
     private readonly clock: Clock,
     private readonly logger: JobLogger,
     private readonly retryAbort: AbortSignal,
-    private readonly startAheadLimit: (claim: ActiveClaim) => number,
-    private readonly onLost: (claim: ActiveClaim) => void,
+    private readonly owner: Pick<ClaimOwner, 'startAheadLimit' | 'abandon'>,
   ) {
     // Without a message for the end of the outage, because the poller logs it.
     this.#outage = new OutageLog(logger, 'Outcomes wait for the database');
@@ -132,7 +127,7 @@ export class CompletionWriter {
     const mayBeRescued = new Set<number>();
     const startLimits = new Map<ActiveClaim, number>();
     for (const [claim, ids] of completingIds) {
-      const progress = claim.progressAfter(ids, this.startAheadLimit(claim));
+      const progress = claim.progressAfter(ids, this.owner.startAheadLimit(claim));
       startLimits.set(claim, progress.startLimit);
       if (claim.mayBeRescued(this.clock.monotonic())) mayBeRescued.add(claim.id);
       if (progress.isFinished || progress.startLimit > claim.startLimit) claims.push(progress);
@@ -147,7 +142,7 @@ export class CompletionWriter {
     { lost, cancelled, lostClaims }: CompletionResult,
   ): void {
     for (const [claim, startLimit] of startLimits) {
-      if (lostClaims.has(claim.id)) this.onLost(claim);
+      if (lostClaims.has(claim.id)) this.owner.abandon(claim);
       else claim.setStartLimit(startLimit);
     }
     for (const { claim, completion, onWritten } of entries) {

@@ -41,7 +41,7 @@ export class OutcomeEffects {
     const logWritten = attempt.finish();
     const rest = end.outcome.kind === 'release' ? end.outcome.rest : undefined;
     if (logWritten || rest)
-      void this.#completeAfter([logWritten, rest && this.parts.rest(attempt.job, rest)], attempt, end);
+      void this.#completeAfter([logWritten, rest && this.parts.queues.rest(attempt.job, rest)], attempt, end);
     else this.#complete(attempt, end);
   }
 

@@ -29,6 +29,7 @@ async function main(): Promise<void> {
       return store.extend(ids);
     },
   };
+  const claimIds = new Set<number>();
   const heartbeat = new LoopHeartbeat(
     leaseStore,
     store,
@@ -36,13 +37,14 @@ async function main(): Promise<void> {
     {
       workerId,
       intervalMs,
+      claimIds: () => [...claimIds],
       onResult: (result) => send({ result }),
       onError: (error) => send({ error: (error as Error).message }),
     },
   );
   port.on('message', (message: MessageToThread) => {
-    if ('add' in message) heartbeat.add(message.add);
-    else if ('remove' in message) heartbeat.remove(message.remove);
+    if ('add' in message) claimIds.add(message.add);
+    else if ('remove' in message) claimIds.delete(message.remove);
     else heartbeat.renewNow();
   });
   port.on('close', () => void heartbeat.stop().then(() => store.close()));

@@ -20,6 +20,8 @@ export interface HeartbeatResult {
 export interface HeartbeatSettings {
   readonly workerId: string;
   readonly intervalMs: number;
+  /** The claims whose leases are to be renewed. */
+  readonly claimIds: () => readonly number[];
   readonly onResult: (result: HeartbeatResult) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -27,8 +29,10 @@ export interface HeartbeatSettings {
 /** Renews the leases of a worker's claims at an interval. */
 export interface Heartbeat {
   start(): void;
-  add(claimId: number): void;
-  remove(claimId: number): void;
+  /** A claim was added to `claimIds`. Undefined if each renewal reads them. */
+  add?(claimId: number): void;
+  /** A claim was removed from `claimIds`. Undefined if each renewal reads them. */
+  remove?(claimId: number): void;
   /** Renews without the rest of the pause. */
   renewNow(): void;
   /** Calls `onResult` for results that have arrived, before it returns. Undefined if none can be pending. */
@@ -38,7 +42,6 @@ export interface Heartbeat {
 
 /** Renews the leases on the event loop of the thread that creates it. */
 export class LoopHeartbeat implements Heartbeat {
-  readonly #claimIds = new Set<number>();
   readonly #loop: PollLoop;
 
   constructor(
@@ -62,14 +65,6 @@ export class LoopHeartbeat implements Heartbeat {
     this.#loop.start();
   }
 
-  add(claimId: number): void {
-    this.#claimIds.add(claimId);
-  }
-
-  remove(claimId: number): void {
-    this.#claimIds.delete(claimId);
-  }
-
   renewNow(): void {
     this.#loop.wake();
   }
@@ -80,7 +75,7 @@ export class LoopHeartbeat implements Heartbeat {
 
   async #renewLeases(): Promise<number> {
     const { workerId, intervalMs, onResult } = this.settings;
-    const claimIds = [...this.#claimIds];
+    const claimIds = this.settings.claimIds();
     const requestedAt = this.clock.monotonic();
     const leases = await this.store.extend(claimIds);
     onResult({ claimIds, requestedAt, leases });

@@ -1,6 +1,6 @@
 import { OutageLog } from '../../common/logger.js';
 import { PollLoop } from '../../common/poll-loop.js';
-import type { ActiveClaim } from '../queue/active-claim.js';
+import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
 import type { WorkerParts } from '../worker-parts.js';
 import {
   StandstillLog,
@@ -13,16 +13,6 @@ import {
 const EXPIRY_CHECK_RETRY_MS = 1_000;
 // After the process stood still, the database has this time to answer a renewal. Usually it answers at once.
 const RENEWAL_GRACE_MS = 5_000;
-
-/** The queues that run the jobs of the claims. */
-export interface ClaimOwner {
-  /** The lease of the claim, or its worker lock, is lost. */
-  abandon(claim: ActiveClaim): void;
-  /** The expired lease of the claim was renewed, so its prefetched jobs can start. */
-  resume(claim: ActiveClaim): void;
-  /** Returns whether the job is here and was not cancelled before. */
-  cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
-}
 
 // A worker that was not seen for a minute counts as dead in the statistics.
 const MAX_INTERVAL_MS = 20_000;
@@ -85,7 +75,6 @@ export class LeaseRenewer {
     const previous = this.#heartbeat;
     this.#heartbeat = this.#newHeartbeat();
     this.#heartbeat.start();
-    for (const id of this.#claims.keys()) this.#heartbeat.add(id);
     this.#stoppedHeartbeats.push(previous.stop());
     this.#expiryCheck.wake();
   }
@@ -106,12 +95,12 @@ export class LeaseRenewer {
   add(claim: ActiveClaim): void {
     this.forget(claim.id);
     this.#claims.set(claim.id, claim);
-    this.#heartbeat.add(claim.id);
+    this.#heartbeat.add?.(claim.id);
   }
 
   remove(claim: ActiveClaim): void {
     this.#claims.delete(claim.id);
-    this.#heartbeat.remove(claim.id);
+    this.#heartbeat.remove?.(claim.id);
   }
 
   isHeld(claimId: number): boolean {
@@ -138,6 +127,7 @@ export class LeaseRenewer {
     const settings: HeartbeatSettings = {
       workerId: this.workerId,
       intervalMs: this.#intervalMs,
+      claimIds: () => [...this.#claims.keys()],
       onResult: (result) => this.#applyResult(result),
       onError: (error) => this.#outage.onFailure(error),
     };

@@ -13,7 +13,6 @@ const STOP_TIMEOUT_MS = 500;
 
 /** Renews the leases in a thread with its own connection, also while the event loop of the process is blocked. */
 export class ThreadHeartbeat implements Heartbeat {
-  readonly #claimIds = new Set<number>();
   readonly #loopTurns = new Int32Array(new SharedArrayBuffer(4));
   readonly #turnLoop: PollLoop;
   readonly #stopping = new AbortController();
@@ -39,12 +38,10 @@ export class ThreadHeartbeat implements Heartbeat {
   }
 
   add(claimId: number): void {
-    this.#claimIds.add(claimId);
     this.#send({ add: claimId });
   }
 
   remove(claimId: number): void {
-    this.#claimIds.delete(claimId);
     this.#send({ remove: claimId });
   }
 
@@ -72,7 +69,7 @@ export class ThreadHeartbeat implements Heartbeat {
 
   #startThread(): void {
     const { port1, port2 } = new MessageChannel();
-    const { workerId, intervalMs, onError } = this.settings;
+    const { workerId, intervalMs, claimIds, onError } = this.settings;
     const { database, maxBlockedMs } = this;
     const workerData: ThreadSettings = {
       database,
@@ -86,7 +83,7 @@ export class ThreadHeartbeat implements Heartbeat {
     this.#thread = thread;
     this.#port = port1;
     port1.on('message', (message: MessageFromThread) => this.#receive(message));
-    for (const id of this.#claimIds) this.#send({ add: id });
+    for (const id of claimIds()) this.#send({ add: id });
     // Neither may keep the process alive. The other loops of the worker do that until it stops.
     port1.unref();
     thread.unref();

@@ -163,3 +163,15 @@ export class ActiveClaim {
     return this.#uncommittedIds.has(id) && !this.#completingIds.has(id);
   }
 }
+
+/** The queues that run the jobs of the claims. */
+export interface ClaimOwner {
+  /** How many more jobs of the claim may start before the next completion batch. */
+  startAheadLimit(claim: ActiveClaim): number;
+  /** The claim is lost: it was rescued, or it can be rescued at any time. */
+  abandon(claim: ActiveClaim): void;
+  /** The expired lease of the claim was renewed, so its prefetched jobs can start. */
+  resume(claim: ActiveClaim): void;
+  /** Returns whether the job is here and was not cancelled before. */
+  cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
+}

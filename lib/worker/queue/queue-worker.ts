@@ -222,7 +222,7 @@ export class QueueWorker implements ClaimingQueue {
   #onRunEnd(ranMs: number): void {
     this.averages.recordRunTime(ranMs);
     if (this.#gate?.onJobEnd()) this.wake();
-    this.worker.onSlotFree(this.queue);
+    this.worker.queues.onSlotFree(this.queue);
   }
 
   #onOutcomeDone(): void {
@@ -251,7 +251,7 @@ export class QueueWorker implements ClaimingQueue {
   readonly #refill = (): void => {
     this.#isRefillScheduled = false;
     this.fill();
-    this.worker.onIdle(this.queue);
+    this.worker.queues.onIdle(this.queue);
   };
 
   #receive(): void {

@@ -2,13 +2,16 @@ import { logText } from '../../common/logger.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Delay } from '../../job/outcome.js';
 import type { WorkerParts } from '../worker-parts.js';
-import type { ActiveClaim } from './active-claim.js';
+import type { ActiveClaim, ClaimOwner } from './active-claim.js';
+import { startAheadLimitOf } from './plan.js';
 import type { QueueOccupancy } from './plan-state.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */
-export class QueueWorkers {
+export class QueueWorkers implements ClaimOwner {
   readonly byName = new Map<string, QueueWorker>();
+  /** Undefined if this process listens for no notifications. */
+  listener: { listenFor(queue: string): void } | undefined;
   #idleWaiters: (() => void)[] = [];
 
   constructor(
@@ -61,6 +64,10 @@ export class QueueWorkers {
     for (const { queue } of jobs) if (!this.of(queue)) this.parts.stores.workerChannel?.notify(queue, 1);
   }
 
+  startAheadLimit(claim: ActiveClaim): number {
+    return startAheadLimitOf(claim, this.of(claim.queue));
+  }
+
   abandon(claim: ActiveClaim): void {
     this.of(claim.queue)?.abandon(claim);
   }
@@ -96,9 +103,10 @@ export class QueueWorkers {
   }
 
   /** The queue, or a part of it, has become idle. If queues lack jobs now, the listener listens for them. */
-  onIdle(queue: string, listener: { listenFor(queue: string): void } | undefined): void {
+  onIdle(queue: string): void {
     if (this.#shareSlots) this.#fillInTurn();
-    for (const name of this.#shareSlots ? this.names : [queue]) if (this.of(name)?.lacksJobs) listener?.listenFor(name);
+    for (const name of this.#shareSlots ? this.names : [queue])
+      if (this.of(name)?.lacksJobs) this.listener?.listenFor(name);
     this.notifyIdle();
   }
 

@@ -15,14 +15,16 @@ export interface WorkerContext extends WorkerParts {
   readonly jobLogWriter: JobLogWriter;
   /** The lock for claims by `lock`. `id` is undefined while the worker has none. */
   readonly lock: { readonly id: number | undefined };
-  /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
-  readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
+  readonly queues: {
+    /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
+    rest(job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void>;
+    /** The queue has freed a slot of the process. */
+    onSlotFree(queue: string): void;
+    /** The queue, or a part of it, has become idle. */
+    onIdle(queue: string): void;
+  };
   /** The worker polls no later than in `ms`. */
   readonly expectDue: (queue: string, ms: number) => void;
   /** Called if a queue has further waiting jobs: one waits again, or a dead letter or a child of a job is new. */
   readonly announce: (queue: string, jobs: number) => void;
-  /** Called when a slot of the process is free for the next job of any queue. */
-  readonly onSlotFree: (queue: string) => void;
-  /** Called when the queue, or a part of it, has become idle. */
-  readonly onIdle: (queue: string) => void;
 }
