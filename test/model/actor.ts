@@ -166,7 +166,7 @@ export class Actor {
     const handle: Handler = (context) => play(context, this.ledger, (act) => late.push(act));
     const [end] = isCancelled
       ? [attempt.endWithoutHandler({ kind: 'cancel' })]
-      : await new Run([attempt], options, this.clock).execute({ handle });
+      : await new Run([attempt], this.clock).execute({ handle });
     const { outcome, isDetached } = end!;
     await attempt.finish();
     let isLost = false;

@@ -2,8 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../../common/abort.js';
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { HandlerActions } from '../../worker/run/handler-actions.js';
-import { JobContext } from '../../worker/run/job-context.js';
-import type { JobContextFields } from '../../worker/run/job-input.js';
+import { JobContext, type JobContextFields } from '../../worker/run/job-context.js';
 
 const SILENT = {
   log: () => undefined,

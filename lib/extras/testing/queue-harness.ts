@@ -8,8 +8,7 @@ import { QueueEvents } from '../../listen/queue-events.js';
 import type { ModuleEngine } from '../../nest/module-engine.js';
 import { getEngineToken } from '../../nest/tokens.js';
 import { ActiveClaim } from '../../worker/queue/active-claim.js';
-import { Attempt } from '../../worker/run/attempt.js';
-import { toAttemptEnd } from '../../worker/run/attempt-end.js';
+import { Attempt, toAttemptEnd } from '../../worker/run/attempt.js';
 import { Run } from '../../worker/run/run.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../../common/units.js';
 
@@ -140,7 +139,7 @@ export class QueueHarness {
     };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);
-    const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
+    const [end] = entry ? await new Run([attempt], clock).execute(entry) : [];
     const { outcome, result, isDetached, isHandedOff } = end ?? toAttemptEnd({ kind: 'snooze', delayMs: 10_000 });
     if (outcome.kind === 'release' && outcome.rest) {
       if (job.group === null) await stores.limits.rest(queue, outcome.rest);

@@ -118,7 +118,7 @@ export class QueueRuns {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.options, this.worker.clock, this.#instrumentations);
+    const run = new Run(attempts, this.worker.clock, this.#instrumentations);
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();

@@ -1,18 +1,18 @@
 import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
+import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/logger.js';
 import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
 import { attemptLogger, logLateError } from '../../job/log-params.js';
 import { hasCode, JobTimeoutError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
-import { completeOutcome, encodeProgress } from '../../job/payload.js';
+import { COMPLETED, completeOutcome, encodeProgress, type Completed } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import { endOfCompleted, timeoutOf, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import type { AttemptParts } from './attempt-parts.js';
 import { Detachment, secondCallError } from './detachment.js';
 import {
@@ -24,15 +24,25 @@ import {
 } from './handler-actions.js';
 import { JobCalls } from './job-calls.js';
 import { JobChildren } from './job-children.js';
-import { JobContext } from './job-context.js';
-import { outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-input.js';
+import { JobContext, outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-context.js';
 import { JobSteps, stepKeyOf } from './job-steps.js';
+
+export interface AttemptEnd {
+  readonly outcome: Outcome;
+  readonly result: unknown;
+  /** Completed in the handler's transaction, or handed off: the completer does not write the outcome. */
+  readonly isDetached: boolean;
+  /** The bearer of the token ends the job, so this attempt emits no outcome. */
+  readonly isHandedOff: boolean;
+}
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
 export class Attempt implements HandlerActions {
   // Created on first use, because most handlers never read the signal.
   #abortController: AbortController | undefined;
-  readonly calls: JobCalls;
+  // Created on first use, because most handlers call nothing.
+  #calls: JobCalls | undefined;
+  #areCallsClosed = false;
   #decidedOutcome: Outcome | undefined;
   #detachment: Detachment | undefined;
   /** The end after the first error. Later errors of the attempt do not change it. */
@@ -51,9 +61,7 @@ export class Attempt implements HandlerActions {
     private readonly options: ResolvedQueueOptions,
     private readonly parts: AttemptParts,
     readonly startedAtMs: number,
-  ) {
-    this.calls = new JobCalls(job);
-  }
+  ) {}
 
   get ranMs(): number {
     return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
@@ -114,14 +122,14 @@ export class Attempt implements HandlerActions {
 
   /** The handler has ended. A transaction of it that is about to commit decides first whether the job is completed. */
   #afterCommit(end: () => MaybePromise<AttemptEnd>): MaybePromise<AttemptEnd> {
-    this.calls.close();
+    this.#closeCalls();
     const committing = this.#detachment?.committing;
     return committing && !this.#detachedEnd ? committing.then(end) : end();
   }
 
   #endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
     if (this.#detachedEnd) return this.#detachedEnd;
-    const { forgottenError } = this.calls;
+    const forgottenError = this.#calls?.forgottenError;
     if (!forgottenError && this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
     // A handler that catches the error must not complete a job whose transaction was lost.
     const error = forgottenError ?? this.#detachment?.transactionLostError;
@@ -137,7 +145,7 @@ export class Attempt implements HandlerActions {
       return this.#detachedEnd;
     }
     // A sleep that runs beside the handler, or beside another step, has not ended its run.
-    const isMisused = hasCode(thrown, 'STEP_NOT_ALLOWED') || this.calls.forgottenError?.cause instanceof HandlerExit;
+    const isMisused = hasCode(thrown, 'STEP_NOT_ALLOWED') || this.#calls?.forgottenError?.cause instanceof HandlerExit;
     if (this.#decidedOutcome && !isMisused) return toAttemptEnd(this.#decidedOutcome);
     if (this.abortCode === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
     if (this.abortCode === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
@@ -158,13 +166,13 @@ export class Attempt implements HandlerActions {
   endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
-    this.calls.close();
+    this.#closeCalls();
     return this.#detachedEnd ?? this.#endOnThrow(error);
   }
 
   /** The handler may still run. */
   endWithoutHandler(outcome: Outcome): AttemptEnd {
-    this.calls.close();
+    this.#closeCalls();
     return this.#detachedEnd ?? toAttemptEnd(outcome);
   }
 
@@ -192,6 +200,15 @@ export class Attempt implements HandlerActions {
     this.parts.jobLogWriter?.progress(this, text);
   }
 
+  get calls(): JobCalls {
+    return (this.#calls ??= new JobCalls(this.job, this.#areCallsClosed));
+  }
+
+  #closeCalls(): void {
+    this.#areCallsClosed = true;
+    this.#calls?.close();
+  }
+
   get steps(): JobSteps {
     const { job, claim, options, parts, calls } = this;
     return (this.#steps ??= new JobSteps(job, claim.id, parts.stores.steps, options, this.signal, calls));
@@ -216,7 +233,7 @@ export class Attempt implements HandlerActions {
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#detach('transaction').transaction(work, (outcome) => this.completionOf(outcome));
+    return this.#detach('transaction').transaction(work);
   }
 
   async handOff(leaseMs: number): Promise<HandedOffJob> {
@@ -231,10 +248,9 @@ export class Attempt implements HandlerActions {
   /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */
   #detach(method: 'transaction' | 'handOff'): Detachment {
     if (this.#detachment) throw secondCallError(method, this.job.id);
-    const { job, claim, calls, options, parts } = this;
-    this.#detachment = new Detachment(job, claim.id, parts.workerId, calls, options, parts.stores.jobs);
+    this.#detachment = new Detachment(this, this.options, this.parts);
     this.#abortController?.signal.throwIfAborted();
-    claim.markDetached();
+    this.claim.markDetached();
     return this.#detachment;
   }
 
@@ -254,4 +270,40 @@ export class Attempt implements HandlerActions {
     this.#decidedOutcome = outcomeOfUnreadable(error);
     throw error;
   }
+}
+
+export function toAttemptEnd(outcome: Outcome, result?: unknown): AttemptEnd {
+  return { outcome, result, isDetached: false, isHandedOff: false };
+}
+
+const COMPLETED_WITHOUT_RESULT = toAttemptEnd(COMPLETED);
+
+/** @param outcome that of the result, which may not be storable */
+function endOfCompleted(outcome: MaybePromise<Completed>, result: unknown): MaybePromise<AttemptEnd> {
+  if (outcome === COMPLETED) return COMPLETED_WITHOUT_RESULT;
+  if (outcome instanceof Promise) return endOnceEncoded(outcome, result);
+  return toAttemptEnd(outcome, outcome.error ? undefined : result);
+}
+
+async function endOnceEncoded(outcome: Promise<Completed>, result: unknown): Promise<AttemptEnd> {
+  return endOfCompleted(await outcome, result);
+}
+
+/** The longest time of a run; false: no limit. */
+function timeoutOf({ overrides }: ClaimedJob, { timeoutMs }: ResolvedQueueOptions): number | false {
+  return overrides?.timeoutMs ?? timeoutMs;
+}
+
+/** Adds the parts of a completion that depend on the options of its queue. */
+export function toCompletion(
+  { job, claimId, workerId, outcome, ranMs }: Pick<Completion, 'job' | 'claimId' | 'workerId' | 'outcome' | 'ranMs'>,
+  options: ResolvedQueueOptions,
+  clock: Clock,
+): Completion {
+  const { deadLetter, retention } = options;
+  const retentionMs = outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
+  const endedAt = 'error' in outcome && outcome.error ? clock.now() : undefined;
+  // A spread of the given fields costs 2 µs a job.
+  const timeoutMs = timeoutOf(job, options);
+  return { job, claimId, workerId, outcome, ranMs, endedAt, retentionMs, deadLetter, timeoutMs };
 }

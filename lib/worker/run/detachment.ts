@@ -6,29 +6,41 @@ import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/ids.js';
 import type { Completion } from '../../store/rows/completion.js';
-import type { JobStore } from '../../store/verbs/job-store.js';
-import { timeoutOf, toAttemptEnd, type AttemptEnd } from './attempt-end.js';
+import type { AttemptParts } from './attempt-parts.js';
 import type { HandedOffJob } from './handler-actions.js';
 import type { JobCalls } from './job-calls.js';
 
+/** The attempt that ends before its handler does. */
+export interface DetachedAttempt {
+  readonly job: ClaimedJob;
+  readonly claim: { readonly id: number };
+  readonly timeoutMs: number | false;
+  readonly calls: Pick<JobCalls, 'requireOpen'>;
+  completionOf(outcome: Outcome): Completion;
+}
+
+export interface DetachedEnd {
+  readonly outcome: Outcome;
+  readonly result: unknown;
+  readonly isDetached: true;
+  readonly isHandedOff: boolean;
+}
+
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
 export class Detachment {
-  #end: AttemptEnd | undefined;
+  #end: DetachedEnd | undefined;
   #transactionLostError: Error | undefined;
   #ending: Promise<unknown> | undefined;
   #isCommitting = false;
 
   constructor(
-    private readonly job: ClaimedJob,
-    private readonly claimId: number,
-    private readonly workerId: string,
-    private readonly calls: Pick<JobCalls, 'requireOpen'>,
+    private readonly attempt: DetachedAttempt,
     private readonly options: ResolvedQueueOptions,
-    private readonly store: JobStore,
+    private readonly parts: Pick<AttemptParts, 'workerId' | 'stores'>,
   ) {}
 
   /** Undefined while the job is not detached, or if it could not be. */
-  get end(): AttemptEnd | undefined {
+  get end(): DetachedEnd | undefined {
     return this.#end;
   }
 
@@ -43,11 +55,8 @@ export class Detachment {
   }
 
   /** Rolls back if the run is over when the work has ended: the attempt has failed by then. */
-  transaction<T>(
-    work: (manager: EntityManager) => Promise<T>,
-    completionOf: (outcome: Outcome) => Completion,
-  ): Promise<T> {
-    const transaction = this.#transact(work, completionOf);
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const transaction = this.#transact(work);
     this.#ending = transaction.catch(() => undefined);
     return transaction;
   }
@@ -59,18 +68,15 @@ export class Detachment {
     return handOff;
   }
 
-  async #transact<T>(
-    work: (manager: EntityManager) => Promise<T>,
-    completionOf: (outcome: Outcome) => Completion,
-  ): Promise<T> {
-    const { job, options } = this;
+  async #transact<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const { attempt, options, parts } = this;
     let outcome!: Awaited<ReturnType<typeof completeOutcome>>;
-    const completing = this.store.completeWith(async (manager) => {
+    const completing = parts.stores.jobs.completeWith(async (manager) => {
       const result = await work(manager);
-      const completed = completeOutcome(job.queue, result, options, timeoutOf(job, options));
+      const completed = completeOutcome(attempt.job.queue, result, options, attempt.timeoutMs);
       outcome = completed instanceof Promise ? await completed : completed;
       this.#startCommit('job.transaction()');
-      return { value: result, completion: completionOf(outcome) };
+      return { value: result, completion: attempt.completionOf(outcome) };
     });
     const value = await completing.catch((error: unknown) => {
       if (hasCode(error, 'TRANSACTION_LOST')) this.#transactionLostError = error as Error;
@@ -84,17 +90,19 @@ export class Detachment {
   async #handOff(leaseMs: number): Promise<HandedOffJob> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#startCommit('job.handOff()');
-    const { job, claimId: from, workerId } = this;
-    const token = randomId();
+    const { job, claim } = this.attempt;
+    const { workerId, stores } = this.parts;
     const { deadLetter } = this.options;
-    const isOurs = await this.store.handOff({ job, workerId, from, to: token, leaseMs, deadLetter });
+    const token = randomId();
+    const isOurs = await stores.jobs.handOff({ job, workerId, from: claim.id, to: token, leaseMs, deadLetter });
     if (!isOurs) throw new LeaseLostError(job.id, job.queue);
-    this.#end = { ...toAttemptEnd({ kind: 'complete', result: null }), isDetached: true, isHandedOff: true };
+    const outcome: Outcome = { kind: 'complete', result: null };
+    this.#end = { outcome, result: undefined, isDetached: true, isHandedOff: true };
     return { id: job.id, token: String(token) };
   }
 
   #startCommit(call: string): void {
-    this.calls.requireOpen(call);
+    this.attempt.calls.requireOpen(call);
     this.#isCommitting = true;
   }
 }

@@ -29,11 +29,15 @@ interface Call {
 
 /** The asynchronous calls of one run to its job. An error of a call that the handler forgets must not end the process. */
 export class JobCalls {
-  // Created on first use, because most handlers call nothing.
-  #calls: Set<Call> | undefined;
-  #isClosed = false;
+  readonly #calls = new Set<Call>();
+  #isClosed: boolean;
 
-  constructor(private readonly job: Pick<ClaimedJob, 'id' | 'queue'>) {}
+  constructor(
+    private readonly job: Pick<ClaimedJob, 'id' | 'queue'>,
+    isClosed: boolean,
+  ) {
+    this.#isClosed = isClosed;
+  }
 
   /** The run is over: refuses calls from now on. */
   close(): void {
@@ -48,10 +52,9 @@ export class JobCalls {
     const acting = this.#run(name, act);
     const promise = new HandledPromise<T>((resolve, reject) => void acting.then(resolve, reject));
     const call: Call = { name, promise, state: 'pending' };
-    const calls = (this.#calls ??= new Set());
-    calls.add(call);
+    this.#calls.add(call);
     acting.then(
-      () => calls.delete(call),
+      () => this.#calls.delete(call),
       (error: unknown) => Object.assign(call, { state: 'rejected', error }),
     );
     // Without a listener of its own, the rejection of a forgotten call would end the process.
@@ -61,7 +64,7 @@ export class JobCalls {
 
   /** The error of a handler that has ended before a call, or has ignored the error of one; undefined otherwise. */
   get forgottenError(): StepNotAllowedError | undefined {
-    for (const { name, promise, state, error } of this.#calls ?? []) {
+    for (const { name, promise, state, error } of this.#calls) {
       if (state === 'rejected' && promise.isHandled) continue;
       const options = error === undefined ? undefined : { cause: error };
       return new StepNotAllowedError(this.job.id, this.job.queue, name, 'not awaited', options);

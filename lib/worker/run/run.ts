@@ -1,13 +1,11 @@
 import { inRootContext } from '../../common/async-context.js';
 import { OUTCOME_OF, type Outcome } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { callAfter, type Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { EndedRun } from '../../job/instrumentation.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';
-import type { Attempt } from './attempt.js';
-import { timeoutOf, type AttemptEnd } from './attempt-end.js';
+import type { Attempt, AttemptEnd } from './attempt.js';
 import type { BatchHandler, Handler, HandlerEntry } from './handler-table.js';
 import type { JobContext } from './job-context.js';
 
@@ -21,7 +19,6 @@ export class Run {
 
   constructor(
     readonly attempts: readonly Attempt[],
-    private readonly options: ResolvedQueueOptions,
     private readonly clock: Clock,
     /** Undefined if none surrounds the calls of handlers. */
     private readonly instrumentations?: Instrumentations['ofRuns'],
@@ -149,9 +146,8 @@ export class Run {
 
   #shortestTimeoutMs(): number | false {
     let limitMs: number | false = false;
-    for (const { job } of this.attempts) {
-      const own = timeoutOf(job, this.options);
-      if (own !== false) limitMs = limitMs === false ? own : Math.min(limitMs, own);
+    for (const { timeoutMs } of this.attempts) {
+      if (timeoutMs !== false) limitMs = limitMs === false ? timeoutMs : Math.min(limitMs, timeoutMs);
     }
     return limitMs;
   }
