@@ -42,11 +42,15 @@ export class QueueSettings {
     throw new InvalidOptionsError('Cannot handle queue', problems);
   }
 
-  of(queue: string): ResolvedQueueOptions {
+  // A property, because all subsystems receive this function.
+  readonly of = (queue: string): ResolvedQueueOptions => {
     let resolved = this.#resolved.get(queue);
     if (!resolved) this.#resolved.set(queue, (resolved = this.#resolve(queue)));
     return resolved;
-  }
+  };
+
+  /** Whether the store keeps the events of the queue for all processes. */
+  readonly emitsEvents = (queue: string): boolean => this.of(queue).events;
 
   /** The queues that have options of their own, and the dead-letter queues of all. */
   get names(): string[] {

@@ -6,7 +6,7 @@ import { resolveCodec } from '../job/codec/codec-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { QueueEvents } from '../listen/queue-events.js';
 import { resolveOptions } from '../job/option-schema.js';
-import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';
+import type { QueueOptions } from '../job/queue-options.js';
 import { EventFeed } from '../listen/event-feed.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
@@ -71,17 +71,16 @@ export function createCore(given: EngineSettings) {
   const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
   const schedules = { revision: String(revision), keepUndeclared };
-  const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
   const databaseClock = new DatabaseClock(clock);
   const auditRetentionMs = AUDIT_RETENTION.resolve(options.auditRetention);
   return {
-    ...{ settings, codec, workerOptions, schedules, auditRetentionMs, optionsFor },
+    ...{ settings, codec, workerOptions, schedules, auditRetentionMs, optionsFor: settings.of },
     ...{ logger, clock, databaseClock, random, skewMs },
   };
 }
 
 export async function openStores(
-  { settings, codec, workerOptions, optionsFor, logger, clock, skewMs }: EngineCore,
+  { settings, codec, workerOptions, logger, clock, skewMs }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
   onRetry: (code: string) => void,
@@ -95,7 +94,7 @@ export async function openStores(
     skewMs,
     migrate: options.schema?.migrate ?? 'run',
     onRetry,
-    eventOutbox: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
+    eventOutbox: { emitsEvents: settings.emitsEvents, onEventsCommitted },
     ...settings.extremes,
   });
   codec?.blobs?.useRows(opened.blobRows);
