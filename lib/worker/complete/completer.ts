@@ -10,13 +10,7 @@ import type { ClaimRequest } from '../../store/rows/claim.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/logger.js';
 import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
-import {
-  CompletionWriter,
-  type CompletionEntry,
-  type DeferredBatch,
-  type EntryBatch,
-  type WrittenOutcome,
-} from './completion-writer.js';
+import { CompletionWriter, type CompletionEntry, type EntryBatch, type WrittenOutcome } from './completion-writer.js';
 
 const MAX_BATCH_SIZE = 1_000;
 
@@ -193,7 +187,7 @@ export class Completer {
   }
 
   // The claim may live on for hours with other jobs, so no rescue would end these: this process must retry.
-  async #defer({ delayMs, ...batch }: DeferredBatch): Promise<void> {
+  async #defer({ delayMs = 0, ...batch }: EntryBatch): Promise<void> {
     await this.clock.sleep(delayMs, this.#retryAbort.signal);
     this.#deferred.push(batch);
     this.#scheduleSending();

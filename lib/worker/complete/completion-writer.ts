@@ -45,10 +45,8 @@ export interface EntryBatch {
   readonly entries: readonly CompletionEntry[];
   /** An earlier transaction with these entries may have committed: its answer was lost. */
   readonly mayHaveCommitted: boolean;
-}
-
-export interface DeferredBatch extends EntryBatch {
-  readonly delayMs: number;
+  /** The pause before it is written. Default: none. */
+  readonly delayMs?: number;
 }
 
 /**
@@ -75,7 +73,7 @@ export class CompletionWriter {
    *
    * @param attempt the first attempt, if the caller has started it
    */
-  async write(batch: EntryBatch, attempt: Promise<unknown> = this.#complete(batch)): Promise<readonly DeferredBatch[]> {
+  async write(batch: EntryBatch, attempt: Promise<unknown> = this.#complete(batch)): Promise<readonly EntryBatch[]> {
     let { mayHaveCommitted } = batch;
     const { entries } = batch;
     for (let pauseMs = MIN_RETRY_INTERVAL_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_INTERVAL_MS)) {
@@ -153,13 +151,13 @@ export class CompletionWriter {
   }
 
   /** The database is available, but does not store the batch as it is. */
-  #writeRejected(batch: EntryBatch, error: unknown): Promise<readonly DeferredBatch[]> {
+  #writeRejected(batch: EntryBatch, error: unknown): Promise<readonly EntryBatch[]> {
     this.#outage.onSuccess();
     return error instanceof JobsLockedError ? this.#writeUnlocked(batch, error) : this.#bisect(batch, error);
   }
 
   /** Halves a rejected batch until the bad outcome is alone. If retries fail, an error outcome replaces it. */
-  async #bisect({ entries, mayHaveCommitted }: EntryBatch, error: unknown): Promise<readonly DeferredBatch[]> {
+  async #bisect({ entries, mayHaveCommitted }: EntryBatch, error: unknown): Promise<readonly EntryBatch[]> {
     if (entries.length > 1) {
       const half = Math.ceil(entries.length / 2);
       const deferred = await this.write({ entries: entries.slice(0, half), mayHaveCommitted });
@@ -190,7 +188,7 @@ export class CompletionWriter {
   async #writeUnlocked(
     { entries, mayHaveCommitted }: EntryBatch,
     { completions, message }: JobsLockedError,
-  ): Promise<readonly DeferredBatch[]> {
+  ): Promise<readonly EntryBatch[]> {
     const isLocked = ({ completion }: CompletionEntry) => completion !== undefined && completions.has(completion);
     const locked = entries.filter(isLocked);
     const unlocked = entries.filter((entry) => !isLocked(entry));
@@ -205,7 +203,7 @@ export class CompletionWriter {
   }
 
   /** Leaves the jobs to the rescue, which follows when the lease expires. */
-  #abandon(entries: readonly CompletionEntry[]): readonly DeferredBatch[] {
+  #abandon(entries: readonly CompletionEntry[]): readonly EntryBatch[] {
     for (const { claim, completion, onWritten } of entries) {
       claim.abandon(completion ? [completion.job.id] : []);
       onWritten('unconfirmed');

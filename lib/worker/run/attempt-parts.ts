@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/logger.js';
+import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';
@@ -22,4 +23,13 @@ export interface AttemptParts {
   /** Undefined if progress and logs of runs are not stored. */
   readonly jobLogWriter?: JobLogWriter | undefined;
   readonly instrumentations?: Pick<Instrumentations, 'ofProducers'>;
+}
+
+export interface AttemptEnd {
+  readonly outcome: Outcome;
+  readonly result: unknown;
+  /** Completed in the handler's transaction, or handed off: the completer does not write the outcome. */
+  readonly isDetached: boolean;
+  /** The bearer of the token ends the job, so this attempt emits no outcome. */
+  readonly isHandedOff: boolean;
 }

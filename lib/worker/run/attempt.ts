@@ -13,7 +13,7 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { AttemptParts } from './attempt-parts.js';
+import type { AttemptEnd, AttemptParts } from './attempt-parts.js';
 import { Detachment, secondCallError } from './detachment.js';
 import {
   HandlerExit,
@@ -26,15 +26,6 @@ import { JobCalls } from './job-calls.js';
 import { JobChildren } from './job-children.js';
 import { JobContext, outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-context.js';
 import { JobSteps, stepKeyOf } from './job-steps.js';
-
-export interface AttemptEnd {
-  readonly outcome: Outcome;
-  readonly result: unknown;
-  /** Completed in the handler's transaction, or handed off: the completer does not write the outcome. */
-  readonly isDetached: boolean;
-  /** The bearer of the token ends the job, so this attempt emits no outcome. */
-  readonly isHandedOff: boolean;
-}
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
 export class Attempt implements HandlerActions {

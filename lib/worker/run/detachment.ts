@@ -6,12 +6,11 @@ import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/ids.js';
 import type { Completion } from '../../store/rows/completion.js';
-import type { AttemptParts } from './attempt-parts.js';
+import type { AttemptEnd, AttemptParts } from './attempt-parts.js';
 import type { HandedOffJob } from './handler-actions.js';
 import type { JobCalls } from './job-calls.js';
 
-/** The attempt that ends before its handler does. */
-export interface DetachedAttempt {
+interface RunningAttempt {
   readonly job: ClaimedJob;
   readonly claim: { readonly id: number };
   readonly timeoutMs: number | false;
@@ -19,28 +18,21 @@ export interface DetachedAttempt {
   completionOf(outcome: Outcome): Completion;
 }
 
-export interface DetachedEnd {
-  readonly outcome: Outcome;
-  readonly result: unknown;
-  readonly isDetached: true;
-  readonly isHandedOff: boolean;
-}
-
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
 export class Detachment {
-  #end: DetachedEnd | undefined;
+  #end: AttemptEnd | undefined;
   #transactionLostError: Error | undefined;
   #ending: Promise<unknown> | undefined;
   #isCommitting = false;
 
   constructor(
-    private readonly attempt: DetachedAttempt,
+    private readonly attempt: RunningAttempt,
     private readonly options: ResolvedQueueOptions,
     private readonly parts: Pick<AttemptParts, 'workerId' | 'stores'>,
   ) {}
 
   /** Undefined while the job is not detached, or if it could not be. */
-  get end(): DetachedEnd | undefined {
+  get end(): AttemptEnd | undefined {
     return this.#end;
   }
 

@@ -5,7 +5,8 @@ import { callAfter, type Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { EndedRun } from '../../job/instrumentation.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';
-import type { Attempt, AttemptEnd } from './attempt.js';
+import type { Attempt } from './attempt.js';
+import type { AttemptEnd } from './attempt-parts.js';
 import type { BatchHandler, Handler, HandlerEntry } from './handler-table.js';
 import type { JobContext } from './job-context.js';
 
