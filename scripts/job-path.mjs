@@ -36,7 +36,7 @@ if (unknown.length > 0) throw new Error(`expected mysql, mariadb or sqlite, got 
 const lines = await linesOfLib();
 const cache = join(root, 'node_modules', '.cache');
 await mkdir(cache, { recursive: true });
-// Within the package, so that the modules find their dependencies.
+// Within the package, so that the modules find their dependencies. V8 reports the real path of each file.
 const compiled = await realpath(await mkdtemp(join(cache, 'job-path-')));
 const run = await ServerRun.begin();
 const session = new Session();
