@@ -15,7 +15,6 @@ const MAX_RESTART_DELAY_MS = 50;
 const FULL_DELAY_MS = 100;
 
 interface Listening {
-  readonly queues: ReadonlySet<string>;
   readonly startedAt: number;
   readonly over: AbortController;
 }
@@ -60,11 +59,6 @@ export class NotificationListener {
   async stop(): Promise<void> {
     await this.#loop.stop();
     await this.#restarting;
-  }
-
-  /** Listens for the queue too: it has room for jobs, and expects none. */
-  listenFor(queue: string): void {
-    if (!this.#listening?.queues.has(queue)) this.restartListening();
   }
 
   /** Listens again, because the queues to listen for have changed. */
@@ -136,7 +130,8 @@ export class NotificationListener {
   /** @param queues undefined if the worker is full: it listens for cancellations only */
   async #listen(queues: readonly string[] | undefined, stopping: AbortSignal): Promise<Notification> {
     const over = new AbortController();
-    this.#listening = { queues: new Set(queues), startedAt: this.parts.clock.monotonic(), over };
+    this.#listening = { startedAt: this.parts.clock.monotonic(), over };
+    this.queues.listenedQueues = new Set(queues);
     try {
       const stop = AbortSignal.any([stopping, over.signal]);
       return await this.channel.listen([...(queues ?? []), this.name], stop, () => {
@@ -147,6 +142,7 @@ export class NotificationListener {
     } finally {
       over.abort();
       this.#listening = undefined;
+      this.queues.listenedQueues = new Set();
     }
   }
 

@@ -11,7 +11,9 @@ import type { QueueWorker } from './queue-worker.js';
 export class QueueWorkers implements ClaimOwner {
   readonly byName = new Map<string, QueueWorker>();
   /** Undefined if this process listens for no notifications. */
-  listener: { listenFor(queue: string): void } | undefined;
+  listener: { restartListening(): void } | undefined;
+  /** The queues that the listener listens for at this moment. */
+  listenedQueues: ReadonlySet<string> = new Set();
   #idleWaiters: (() => void)[] = [];
 
   constructor(
@@ -106,7 +108,7 @@ export class QueueWorkers implements ClaimOwner {
   onIdle(queue: string): void {
     if (this.#shareSlots) this.#fillInTurn();
     for (const name of this.#shareSlots ? this.names : [queue])
-      if (this.of(name)?.lacksJobs) this.listener?.listenFor(name);
+      if (!this.listenedQueues.has(name) && this.of(name)?.lacksJobs) this.listener?.restartListening();
     this.notifyIdle();
   }
 
