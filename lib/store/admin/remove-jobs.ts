@@ -1,5 +1,5 @@
 import { endJobs } from '../ends/end-jobs.js';
-import type { Removal } from '../ends/job-end.js';
+import type { Removal } from '../rows/completion.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../rows/job-events.js';
 import { ascending, idsOf } from '../core/ids.js';

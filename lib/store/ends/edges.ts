@@ -4,7 +4,7 @@ import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
 import { idsOf } from '../core/ids.js';
-import type { JobEnd } from './job-end.js';
+import type { JobEnd } from '../rows/completion.js';
 import {
   chunksOf,
   executeAll,
@@ -55,8 +55,6 @@ const CLOSE_WITH_VALUES = (column: 'result' | 'error', count: number) => {
 const MAX_VALUES = 50;
 
 const STATES: Readonly<Record<string, FinalState>> = { complete: 'completed', dead: 'dead', cancel: 'cancelled' };
-
-const NONE: readonly Statement[] = [];
 
 /** Jobs that one job waits for in the same way. A flow waits for its last jobs, with its negative id. */
 export interface EdgeGroup {
@@ -130,8 +128,7 @@ export function* edgeGroups(flowId: number, { jobs, edges }: NewFlow, ids: reado
 
 /** The statements that record the end of jobs of flows. They come after those that delete the jobs. */
 export function closeEdges(ends: readonly JobEnd[]): readonly Statement[] {
-  if (!ends.some(isEndInFlow)) return NONE;
-  const ended = ends.filter(isEndInFlow).map(toClosedEdge);
+  const ended = ends.filter(({ outcome }) => isFinalOutcome(outcome)).map(toClosedEdge);
   ended.sort((a, b) => a.id - b.id);
   const alike = groupBy(ended, ({ outcome, column, value }) => `${outcome} ${column} ${value !== null}`);
   return [...alike.values()].flatMap((group) =>
@@ -171,8 +168,4 @@ function closeWithValues(ended: readonly ClosedEdge[]): Statement {
     values[`value${n}`] = value;
   });
   return { sql: CLOSE_WITH_VALUES(ended[0]!.column, ended.length), values };
-}
-
-function isEndInFlow({ job, outcome }: JobEnd): boolean {
-  return job.overrides?.flow !== undefined && isFinalOutcome(outcome);
 }

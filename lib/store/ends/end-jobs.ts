@@ -6,12 +6,11 @@ import {
   type Statement,
   type Work,
 } from '../core/statement.js';
-import type { Completion } from '../rows/completion.js';
+import type { Completion, JobEnd } from '../rows/completion.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '../rows/fence.js';
 import { copyToHistory, writeHistory, errorsAfter } from '../rows/history.js';
 import { completionEvents } from '../rows/job-events.js';
 import { closeEdges } from './edges.js';
-import { isCompletion, type JobEnd } from './job-end.js';
 import { leaveStages } from './stages.js';
 import { rememberResults } from './subjects.js';
 import { wakeGroups } from './wake-groups.js';
@@ -22,8 +21,10 @@ import { groupBy } from '../../common/lists.js';
 import { REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
 import { BLOCKED, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 
-/** What the end of jobs does to one table of a feature. A hook that has nothing to do sends nothing. */
+/** What the end of jobs does to one table of a feature. */
 interface EndHook {
+  /** The hook receives these ends alone, and is not called without any: a job without the feature never meets it. */
+  readonly concerns: (end: JobEnd) => boolean;
   /** Statements before those for claims and jobs, in the same step. */
   readonly beforeRows?: (ends: readonly JobEnd[]) => readonly Statement[];
   /** Statements after those for claims and jobs, in the same step. */
@@ -36,11 +37,11 @@ interface EndHook {
 
 /** In the order in which every transaction locks the tables. A feature that has to do with ends adds one line. */
 const HOOKS: readonly EndHook[] = [
-  { beforeRows: wakeGroups },
-  { withRows: closeEdges },
-  { withRows: rememberResults },
-  { beforeHistory: enqueueDeadLetters },
-  { afterHistory: leaveStages },
+  { concerns: (end) => isCompletion(end) && end.job.group !== null, beforeRows: wakeGroups },
+  { concerns: ({ job }) => job.overrides?.flow !== undefined, withRows: closeEdges },
+  { concerns: ({ job }) => job.overrides?.subject !== undefined, withRows: rememberResults },
+  { concerns: ({ outcome }) => outcome.kind === 'dead', beforeHistory: enqueueDeadLetters },
+  { concerns: ({ isStaged }) => isStaged === true, afterHistory: leaveStages },
 ];
 
 const DELETE_FINISHED = deleteFrom('jobs', ':ids AND claim_id = :claimId');
@@ -66,18 +67,25 @@ export function* endJobs(
 ): Work<void> {
   yield* recordEvents(events);
   const { rows, kept } = endRows(ends);
+  const hooks = HOOKS.map((hook) => ({ ...hook, concerned: ends.filter(hook.concerns) })).filter(
+    ({ concerned }) => concerned.length > 0,
+  );
   const fenced: FencedStatement[] = [
-    ...HOOKS.flatMap(({ beforeRows }) => beforeRows?.(ends) ?? []),
+    ...hooks.flatMap(({ beforeRows, concerned }) => beforeRows?.(concerned) ?? []),
     ...claims,
     ...(deletions ?? rows),
-    ...HOOKS.flatMap(({ withRows }) => withRows?.(ends) ?? []),
+    ...hooks.flatMap(({ withRows, concerned }) => withRows?.(concerned) ?? []),
   ];
   const answers = yield* executeAll(fenced);
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
-  for (const { beforeHistory } of HOOKS) if (beforeHistory) yield* beforeHistory(ends);
+  for (const { beforeHistory, concerned } of hooks) if (beforeHistory) yield* beforeHistory(concerned);
   // After the fence, because another worker may have written the history of a lost job already.
   yield* writeHistory(kept);
-  for (const { afterHistory } of HOOKS) if (afterHistory) yield* afterHistory(ends);
+  for (const { afterHistory, concerned } of hooks) if (afterHistory) yield* afterHistory(concerned);
+}
+
+function isCompletion(end: JobEnd): end is Completion {
+  return !('isRemoval' in end);
 }
 
 /** The statements for the rows of the jobs, and those of the jobs whose history they do not write. */

@@ -1,7 +1,7 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED, IN_QUEUE, SCHEDULED } from '../tables/runnable.js';
-import { addSubjects, hasSubject } from './subjects.js';
+import { addSubjects } from './subjects.js';
 import { jobEventsOf } from '../rows/job-events.js';
 import { readInsertedIds } from '../core/ids.js';
 import {
@@ -46,7 +46,7 @@ interface EnterHook {
 }
 
 /** In the order in which every transaction locks the tables. A feature that has to do with new jobs adds one line. */
-const HOOKS: readonly EnterHook[] = [{ concerns: hasSubject, enter: addSubjects }];
+const HOOKS: readonly EnterHook[] = [{ concerns: ({ subject }) => subject !== undefined, enter: addSubjects }];
 
 export function chunkJobs(jobs: readonly NewJob[]): Generator<NewJob[]> {
   return chunksOf(jobs, ({ payload, headers }) => payload.length + (headers?.length ?? 0) + 200, MAX_CHUNK_JOBS);

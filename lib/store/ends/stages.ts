@@ -2,7 +2,7 @@ import { ascending } from '../core/ids.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 import { isFinished } from '../rows/fence.js';
 import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../tables/runnable.js';
-import type { JobEnd } from './job-end.js';
+import type { JobEnd } from '../rows/completion.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
@@ -35,10 +35,9 @@ export function* stageOf(id: number): Work<string | null> {
   return (yield* query<{ stage: string }>(STAGE_OF, { id }))[0]?.stage ?? null;
 }
 
-/** A job that returns to its queue stays in its stage. */
+/** @param ends of jobs that are in a stage. A job that returns to its queue stays in its stage. */
 export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
-  const left = ends.filter((end) => end.isStaged && isFinished(end));
-  yield* deleteStaged(ascending(left.map(({ job }) => job.id)));
+  yield* deleteStaged(ascending(ends.filter(isFinished).map(({ job }) => job.id)));
 }
 
 /** The jobs that are in a stage, in the order of their ids. */

@@ -4,7 +4,7 @@ import { readOverrides } from '../../job/read-columns.js';
 import { randomId } from '../../job/ids.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
-import type { JobEnd } from './job-end.js';
+import type { JobEnd } from '../rows/completion.js';
 import type { NewJob } from '../../job/job.js';
 
 // A blob outlives the row that refers to it: the job may be removed, replaced or not kept, or its retention ends. So that an
@@ -67,10 +67,6 @@ export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
 const ADD_SUBJECTS = `
   REPLACE INTO {subjects} (subject, job_id, expires_at, blobs)
   VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS}, ?)`;
-
-export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
-  return subject !== undefined;
-}
 
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {

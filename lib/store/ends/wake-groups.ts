@@ -10,14 +10,11 @@ const WAKE = `
       state = CASE WHEN state = 'blocked' THEN 'ready' ELSE state END
   WHERE queue = :queue AND group_key IN (:groups)`;
 
-const NONE: readonly Statement[] = [];
-
 /**
  * The statements that make groups claimable in which these jobs end. They come before those for claims and jobs, and are in
  * the order of the primary key, in which every transaction locks groups.
  */
 export function wakeGroups(completions: readonly JobInGroup[]): readonly Statement[] {
-  if (!completions.some(isCounted)) return NONE;
   return groupsByQueue(completions).map(([queue, groups]) => statement(WAKE, { queue, groups }));
 }
 

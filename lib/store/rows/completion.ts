@@ -23,6 +23,16 @@ export interface Completion {
   readonly timeoutMs?: number | false;
 }
 
+/** The end of a job that no claim has and of which no record stays. For the other jobs of its flow it is cancelled. */
+export interface Removal extends Pick<Completion, 'isStaged'> {
+  readonly isRemoval: true;
+  readonly job: Pick<ClaimedJob, 'id' | 'queue' | 'overrides'>;
+  readonly claimId: 0;
+  readonly outcome: { readonly kind: 'cancel' };
+}
+
+export type JobEnd = Completion | Removal;
+
 /** The part of a completion batch that is about a claim, not about one of its jobs. */
 export interface ClaimProgress {
   readonly id: number;
