@@ -3,7 +3,7 @@ import { sqlAdminStore } from './admin/sql-admin-store.js';
 import type { AuditStore } from './features/audit/audit-store.js';
 import { sqlAuditStore } from './features/audit/sql-audit-store.js';
 import { CommitListener } from './core/caller-transaction.js';
-import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
+import { withEventOutbox, type EventOutbox } from './core/event-outbox.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { isLight } from './doctor/check.js';
 import type { Diagnosis } from '../job/problems/diagnosis.js';

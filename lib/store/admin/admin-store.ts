@@ -8,7 +8,7 @@ import type { Delay } from '../../job/outcome.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';
-import type { EventJob } from '../rows/job-events.js';
+import type { EventJob } from '../core/event-outbox.js';
 import type { QueueRecord } from '../features/queues/queue-store.js';
 
 /** Selects jobs that meet all given conditions. */

@@ -4,7 +4,7 @@ import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
 import { deleteEarlierRuns, findEarlierRuns, withRestart } from '../ends/earlier-runs.js';
-import { jobEventsOf, type EventJob } from '../rows/job-events.js';
+import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/ids.js';
 import {

@@ -2,7 +2,7 @@ import type { StoredError } from '../../job/stored-error.js';
 import { query, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
 import type { Completion } from '../rows/completion.js';
-import { jobEventsOf, type EventJob } from '../rows/job-events.js';
+import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { endJobs } from './end-jobs.js';
 

@@ -2,6 +2,7 @@ import {
   deleteFrom,
   executeAll,
   recordEvents,
+  type JobEvent,
   type JobEventSource,
   type Statement,
   type Work,
@@ -9,13 +10,13 @@ import {
 import type { Completion, JobEnd } from '../rows/completion.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '../rows/fence.js';
 import { copyToHistory, writeHistory, errorsAfter } from '../rows/history.js';
-import { completionEvents } from '../rows/job-events.js';
 import { closeEdges } from './edges.js';
 import { leaveStages } from './stages.js';
 import { rememberResults } from './subjects.js';
 import { wakeGroups } from './wake-groups.js';
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
+import { eventsOf } from '../../job/outcome.js';
 import { enterJobs } from './enter-jobs.js';
 import { groupBy } from '../../common/lists.js';
 import { REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
@@ -112,6 +113,34 @@ function* enqueueDeadLetters(ends: readonly JobEnd[]): Work<void> {
     if (letter) letters.push(letter);
   }
   if (letters.length > 0) yield* enterJobs(letters);
+}
+
+/** As the listeners in the process of the worker receive them. */
+export function completionEvents(completions: readonly Completion[]): JobEventSource {
+  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfCompletion);
+}
+
+export function rescueEvents(completions: readonly Completion[]): JobEventSource {
+  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfRescue);
+}
+
+function eventsOfCompletion(completion: Completion): JobEvent[] {
+  const { outcome, ranMs } = completion;
+  const result = outcome.kind === 'complete' ? { result: outcome.result } : {};
+  return eventsOf(outcome).map((event) => ({ ...eventFieldsOf(completion), ...event, ...result, ranMs }));
+}
+
+function eventsOfRescue(completion: Completion): JobEvent[] {
+  const { outcome } = completion;
+  const fields = { ...eventFieldsOf(completion), ...('error' in outcome && { error: outcome.error }) };
+  const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+  const rescuedEvent: JobEvent = { ...fields, event: 'rescued', delayMs };
+  if (outcome.kind === 'dead') return [rescuedEvent, { ...fields, event: 'dead' }];
+  return outcome.kind === 'cancel' ? [rescuedEvent, { ...fields, event: 'cancelled' }] : [rescuedEvent];
+}
+
+function eventFieldsOf({ job: { id, queue, name, attempt }, owner }: Completion) {
+  return { queue, jobId: id, name, attempt, owner: owner ?? null };
 }
 
 const SCHEDULE = `

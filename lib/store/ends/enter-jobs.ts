@@ -2,7 +2,7 @@ import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED, IN_QUEUE, SCHEDULED } from '../tables/runnable.js';
 import { addSubjects } from './subjects.js';
-import { jobEventsOf } from '../rows/job-events.js';
+import { jobEventsOf } from '../core/event-outbox.js';
 import { readInsertedIds } from '../core/ids.js';
 import {
   chunksOf,

@@ -41,12 +41,3 @@ export interface ClaimImplementation {
 }
 
 export type ClaimDatabase = Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>;
-
-/** Claims in one transaction, exactly once if the request asks for that. */
-export function transactClaim(
-  { once }: ClaimRequest,
-  database: ClaimDatabase,
-  claim: () => Work<ClaimedJob[]>,
-): Promise<ClaimedJob[]> {
-  return once ? database.transactOnce(claim, (jobs) => jobs.length > 0) : database.transaction(claim);
-}

@@ -2,13 +2,14 @@ import { NO_ERRORS } from '../../job/stored-error.js';
 import { MalformedJobError } from '../../job/errors.js';
 import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
+import { claimLeaseMs } from '../../job/lease.js';
 import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { safeId, idsOf } from '../core/ids.js';
 import type { TableRow } from '../tables/table-schemas.js';
-import { inStartOrder } from '../../job/outcome.js';
+import { countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
 import type { ClaimRequest } from './claim.js';
-import { insertClaim } from './lease.js';
-import { jobEventsOf } from './job-events.js';
+import type { ClaimDatabase } from './claim-strategies.js';
+import { jobEventsOf } from '../core/event-outbox.js';
 import {
   Ids,
   executeFinal,
@@ -164,4 +165,41 @@ const NOTHING: readonly Statement[] = [];
 
 function alsoWritten({ alsoWrites }: ClaimRequest, jobs: readonly ClaimedJob[]): readonly Statement[] {
   return alsoWrites ? alsoWrites(jobs.length) : NOTHING;
+}
+
+const ADD_CLAIM = `
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
+  VALUES (:claimId, :workerId, :queue, :jobIds, :startLimit, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;
+
+const LIST_JOBS = `
+  UPDATE {claims} {by primary}
+  SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
+  WHERE id = :claimId AND lease_until > :now`;
+
+export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
+  const { claimId, workerId, queue, lockId = 0 } = request;
+  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
+  const deadLetter = request.deadLetter || null;
+  const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...jobListOf(request, jobs) };
+  return statement(ADD_CLAIM, values);
+}
+
+/** Lists the jobs of a claim whose row was written before its jobs were known. */
+export function setClaimJobs(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
+  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
+  return statement(LIST_JOBS, { claimId: request.claimId, leaseMs, ...jobListOf(request, jobs) });
+}
+
+function jobListOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { startLimit: number; jobIds: string } {
+  const startLimit = Math.min(request.startLimit, countStartable(jobs.map(isPoisonCandidate)));
+  return { startLimit, jobIds: JSON.stringify(jobs.map(({ id }) => id)) };
+}
+
+/** Claims in one transaction, exactly once if the request asks for that. */
+export function transactClaim(
+  { once }: ClaimRequest,
+  database: ClaimDatabase,
+  claim: () => Work<ClaimedJob[]>,
+): Promise<ClaimedJob[]> {
+  return once ? database.transactOnce(claim, (jobs) => jobs.length > 0) : database.transaction(claim);
 }

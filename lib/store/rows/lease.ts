@@ -1,10 +1,7 @@
-import type { ClaimedJob } from '../../job/job.js';
-import { claimLeaseMs } from '../../job/lease.js';
 import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
-import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
-import type { ClaimRequest, ClaimLease } from './claim.js';
+import type { ClaimLease } from './claim.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
-import { statement, deleteFrom, execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { IN_QUEUE } from '../tables/runnable.js';
 
@@ -31,10 +28,6 @@ const END_LEASE = `
   UPDATE {claims} {by primary}
   SET lease_until = 0
   WHERE id = :claimId`;
-
-const ADD_CLAIM = `
-  INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (:claimId, :workerId, :queue, :jobIds, :startLimit, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;
 
 // Renews an expired lease too, if no rescue has taken a job of the claim: then the worker stood still, and still has all
 // its jobs. A rescue locks the claim, and deletes it or ends its lease for good.
@@ -78,33 +71,9 @@ const CLAIMED_JOBS_WITHOUT_INDEX = `
   WHERE claim_id = :claimId
   ORDER BY id`;
 
-const LIST_JOBS = `
-  UPDATE {claims} {by primary}
-  SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
-  WHERE id = :claimId AND lease_until > :now`;
-
 const DELETE_CLAIM = deleteFrom('claims', 'id = :claimId');
 
 export type ListedClaim = Pick<TableRow<'claims'>, 'id' | 'queue' | 'job_ids'>;
-
-export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
-  const { claimId, workerId, queue, lockId = 0 } = request;
-  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
-  const deadLetter = request.deadLetter || null;
-  const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...jobListOf(request, jobs) };
-  return statement(ADD_CLAIM, values);
-}
-
-/** Lists the jobs of a claim whose row was written before its jobs were known. */
-export function setClaimJobs(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
-  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
-  return statement(LIST_JOBS, { claimId: request.claimId, leaseMs, ...jobListOf(request, jobs) });
-}
-
-function jobListOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { startLimit: number; jobIds: string } {
-  const startLimit = Math.min(request.startLimit, countStartable(jobs.map(isPoisonCandidate)));
-  return { startLimit, jobIds: JSON.stringify(jobs.map(({ id }) => id)) };
-}
 
 /** For a claim whose list is empty or damaged: the jobs that have the id of the claim. */
 export function findClaimedJobs({ id, queue, job_ids }: ListedClaim): Work<readonly { id: number }[]> {

@@ -4,12 +4,8 @@ import type { ClaimRequest } from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
-import {
-  transactClaim,
-  type ClaimDatabase,
-  type ClaimImplementation,
-  type ClaimStrategies,
-} from '../rows/claim-strategies.js';
+import type { ClaimDatabase, ClaimImplementation, ClaimStrategies } from '../rows/claim-strategies.js';
+import { transactClaim } from '../rows/claimed-row.js';
 import type { ScanCursors, ScanStart } from '../rows/scan-cursors.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
 

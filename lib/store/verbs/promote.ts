@@ -1,6 +1,6 @@
 import { pageSize } from '../../common/page-size.js';
 import type { PromotedJob } from './job-store.js';
-import { jobEventsOf } from '../rows/job-events.js';
+import { jobEventsOf } from '../core/event-outbox.js';
 import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/ids.js';
 import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';

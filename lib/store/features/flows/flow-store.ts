@@ -3,7 +3,7 @@ import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
 import type { PagePosition, PageRequest } from '../../../job/page-options.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
-import type { EventJob } from '../../rows/job-events.js';
+import type { EventJob } from '../../core/event-outbox.js';
 import type { StepOwner } from '../steps/step-store.js';
 
 /** A stored flow. The ids are in the order of its jobs. */

@@ -4,7 +4,7 @@ import { storedError } from '../../../job/stored-error.js';
 import { statement, recordEvents, executeAll, Ids, query, executeInBatches, type Work } from '../../core/statement.js';
 import { ascending, idsOf } from '../../core/ids.js';
 import { cancelLocked, IDLE_COLUMNS, toEventJob, type IdleRow } from '../../ends/cancel-idle-jobs.js';
-import { jobEventsOf } from '../../rows/job-events.js';
+import { jobEventsOf } from '../../core/event-outbox.js';
 import { BLOCKED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../../tables/runnable.js';
 import type { RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 

@@ -2,7 +2,7 @@ import { batchesOf } from '../../../common/lists.js';
 import { pageSize } from '../../../common/page-size.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
-import type { EventJob } from '../../rows/job-events.js';
+import type { EventJob } from '../../core/event-outbox.js';
 import { createFlow, fanOut } from './create-flow.js';
 import { listFlows } from './list-flows.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';

@@ -2,7 +2,7 @@ import { MalformedJobError } from '../../../job/errors.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { readHeaders, readJson } from '../../../job/json.js';
 import type { Assignee, Assignment, AssignRules, ExpectedHolder, ClaimSplit } from './consumer-store.js';
-import { jobEventsOf } from '../../rows/job-events.js';
+import { jobEventsOf } from '../../core/event-outbox.js';
 import { toJobBeforeClaim, NEXT_ATTEMPT } from '../../rows/claimed-row.js';
 import { randomId } from '../../../job/ids.js';
 import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';

@@ -2,7 +2,7 @@ import { groupBy } from '../../../common/lists.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { idsOf } from '../../core/ids.js';
 import { recordEvents, execute, executeAll, Ids, query, type Work } from '../../core/statement.js';
-import { jobEventsOf, type EventJob } from '../../rows/job-events.js';
+import { jobEventsOf, type EventJob } from '../../core/event-outbox.js';
 import { RUNNABLE_WHEN_WAITING } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { Signal, WokenJob } from './step-store.js';

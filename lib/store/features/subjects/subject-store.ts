@@ -1,4 +1,4 @@
-import type { EventJob } from '../../rows/job-events.js';
+import type { EventJob } from '../../core/event-outbox.js';
 
 /** A part of the jobs of a subject. */
 export interface ErasedBatch {

@@ -1,9 +1,17 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { ClaimRequest } from '../../../rows/claim.js';
-import { transactClaim, type ClaimImplementation } from '../../../rows/claim-strategies.js';
-import { CLAIMED_COLUMNS, claimedJobs, MARK, type ClaimedRow } from '../../../rows/claimed-row.js';
+import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
+import {
+  CLAIMED_COLUMNS,
+  claimedJobs,
+  MARK,
+  type ClaimedRow,
+  insertClaim,
+  setClaimJobs,
+  transactClaim,
+} from '../../../rows/claimed-row.js';
 import { safeId } from '../../../core/ids.js';
-import { insertClaim, deleteClaim, setClaimJobs } from '../../../rows/lease.js';
+import { deleteClaim } from '../../../rows/lease.js';
 import { classifyError } from '../../../core/classify-error.js';
 import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';
 import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';

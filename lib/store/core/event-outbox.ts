@@ -1,3 +1,5 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { JobEventName } from '../../job/queue-event.js';
 import type { CommitListener } from './caller-transaction.js';
 import type { SqlDatabase } from './sql-database.js';
 import {
@@ -7,10 +9,28 @@ import {
   rowChunks,
   type FinalWrites,
   type JobEvent,
+  type JobEventSource,
   type SqlValue,
   type Statement,
   type Work,
 } from './statement.js';
+
+export type EventJob = Pick<ClaimedJob, 'id' | 'queue' | 'name'> & Partial<Pick<ClaimedJob, 'attempt'>>;
+
+/** @param owner the owner that now holds the jobs */
+export function jobEventsOf(event: JobEventName, jobs: readonly EventJob[], owner?: string): JobEventSource {
+  return (isRecorded) =>
+    jobs
+      .filter(({ queue }) => isRecorded(queue))
+      .map(({ id, queue, name, attempt = 0 }) => ({
+        event,
+        queue,
+        jobId: Number(id),
+        name,
+        attempt,
+        owner: owner ?? null,
+      }));
+}
 
 const INSERT_EVENTS = `
   INSERT INTO {events} (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
