@@ -3,7 +3,7 @@ import { resolveBulk } from '../job/bulk-options.js';
 import { changedStates } from '../job/changed-states.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';

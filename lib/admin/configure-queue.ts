@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import { configurationProblems, type QueueConfiguration } from '../job/settings/queue-configuration.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor } from './in-transaction.js';

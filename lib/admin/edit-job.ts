@@ -3,7 +3,7 @@ import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqu
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, within, type ChangeOptions } from './in-transaction.js';

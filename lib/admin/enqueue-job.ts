@@ -2,7 +2,7 @@ import { buildJob } from '../job/build-job.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { QueueFullError, StoreUnavailableError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import type { EnqueuedJob } from '../job/enqueued-job.js';
 import type { Change } from '../store/features/audit/audit-store.js';

@@ -3,7 +3,7 @@ import { describeReason } from '../job/explain/describe-reason.js';
 import { findReasons } from '../job/explain/find-reasons.js';
 import type { JobExplanation } from '../job/explain/job-reason.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { isFinalState } from '../job/job-state.js';
 import type { AdminParts } from './admin-parts.js';
 

@@ -2,7 +2,7 @@ import { batchesOf } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { FlowNode, FlowRecord } from '../job/flows/flow-record.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll } from './cancel-jobs.js';

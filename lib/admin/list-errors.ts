@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import {
   kind,
   oneOf,

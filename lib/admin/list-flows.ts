@@ -1,6 +1,6 @@
 import { FLOW_STATES, type FlowFilter, type FlowSummary } from '../job/flows/flow-record.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { isName, NAME_EXPECTED } from '../job/job-names.js';
+import { isName, NAME_EXPECTED } from '../job/identifiers.js';
 import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import type { AdminParts } from './admin-parts.js';

@@ -1,6 +1,6 @@
 import type { JobRelatives } from '../job/flows/flow-record.js';
 import { JobNotFoundError } from '../job/errors.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { checkAndResolve, option, whole, type SchemaOf } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 

@@ -1,5 +1,5 @@
 import { JobNotFoundError } from '../job/errors.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import type { StepRecord } from '../store/features/steps/step-store.js';
 import type { AdminParts } from './admin-parts.js';

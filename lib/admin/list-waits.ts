@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { isName, NAME_EXPECTED } from '../job/job-names.js';
+import { isName, NAME_EXPECTED } from '../job/identifiers.js';
 import { kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { SIGNAL_KEY } from '../job/signal.js';

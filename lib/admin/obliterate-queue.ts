@@ -2,7 +2,7 @@ import { pageSize } from '../common/page-size.js';
 import type { RecordedChanges } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import {
   abortSignal,
   checked,

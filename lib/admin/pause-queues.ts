@@ -1,6 +1,6 @@
 import { batchesOf } from '../common/lists.js';
 import { isOptions } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor } from './in-transaction.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';

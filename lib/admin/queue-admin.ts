@@ -1,7 +1,7 @@
 import { pageSize } from '../common/page-size.js';
 import type { BulkOptions } from '../job/bulk-options.js';
 import type { EnqueuedJob } from '../job/enqueued-job.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';

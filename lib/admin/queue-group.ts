@@ -2,7 +2,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from '../job/groups/group-key.js';
 import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/group-options.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import { checkAndResolve, flag, oneOf, option, whole } from '../job/option-schema.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/features/audit/audit-store.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { Duration } from '../common/units.js';
-import { isName, NAME_EXPECTED } from '../job/job-names.js';
+import { isName, NAME_EXPECTED } from '../job/identifiers.js';
 import { checkAndResolve, duration, kind, option, type SchemaOf } from '../job/option-schema.js';
 import type { LastSample, QueueStats, StatsSample, StatsStore } from '../store/features/stats/stats-store.js';
 

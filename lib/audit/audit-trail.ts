@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { randomId } from '../job/ids.js';
+import { randomId } from '../job/identifiers.js';
 import { storedError } from '../job/stored-error.js';
 import {
   queueOfEntry,

@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
-import { nameProblem } from '../job/job-names.js';
+import { nameProblem } from '../job/identifiers.js';
 import { ASSIGNMENT_LEASE, DEFAULT_ASSIGNMENT_LEASE } from '../job/lease.js';
 import { either, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 import type { Duration } from '../common/units.js';

@@ -2,7 +2,7 @@ import { pageSize } from '../common/page-size.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
-import { randomId } from '../job/ids.js';
+import { randomId } from '../job/identifiers.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
 import type { Assignment } from '../store/features/people/consumer-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
-import { jobIdProblem } from '../job/ids.js';
-import { nameProblem } from '../job/job-names.js';
+import { nameProblem, jobIdProblem } from '../job/identifiers.js';
 import { managerOf, optionProblems, problemOf, resolveOptions } from '../job/option-schema.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { ASSIGNMENT_LEASE } from '../job/lease.js';

@@ -5,7 +5,7 @@ import { codecProblems, type CodecOption } from '../job/codec/codec-options.js';
 import { contextProblems, type ContextPropagation } from '../job/context-propagation.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
-import { nameProblem } from '../job/job-names.js';
+import { nameProblem } from '../job/identifiers.js';
 import { checked, durationOf, either, func, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';

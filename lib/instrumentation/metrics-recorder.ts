@@ -3,7 +3,7 @@ import { inRootContext } from '../common/async-context.js';
 import type { Clock, DatabaseClock } from '../common/clock.js';
 import { OutageLog, type JobLogger } from '../common/logger.js';
 import type { EndedAttempt, QueueInstrumentation } from '../job/instrumentation.js';
-import { randomId } from '../job/ids.js';
+import { randomId } from '../job/identifiers.js';
 import {
   addSums,
   emptySums,

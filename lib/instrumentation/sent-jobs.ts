@@ -1,7 +1,7 @@
 import { fitsHeaders } from '../job/build-job.js';
 import type { Sending, SentJob } from '../job/instrumentation.js';
 import type { NewJob } from '../job/job.js';
-import { isName } from '../job/job-names.js';
+import { isName } from '../job/identifiers.js';
 
 /** The jobs of one call as instrumentations see them. */
 export class SentJobs implements Sending {

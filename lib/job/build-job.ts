@@ -2,7 +2,7 @@ import { andThen } from '../common/maybe-promise.js';
 import { InvalidOptionsError } from './errors.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import type { NewJob } from './job.js';
-import { checkQueueName } from './job-names.js';
+import { checkQueueName } from './identifiers.js';
 import { checkSize, encodePayload } from './payload.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 

@@ -4,7 +4,7 @@ import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from './groups/group-key.js';
 import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type KeyOptions } from './job-key.js';
-import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
+import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './identifiers.js';
 import type { JobOverrides } from './job-overrides.js';
 import { LEASE } from './lease.js';
 import {

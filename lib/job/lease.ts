@@ -1,5 +1,4 @@
 import type { Duration } from '../common/units.js';
-import type { ClaimedJob } from './job.js';
 import { durationOf, option } from './option-schema.js';
 
 /** The lease of the claim of a worker. */
@@ -10,12 +9,3 @@ export const ASSIGNMENT_LEASE = durationOf('a duration of 1s or more', 1_000);
 export const DEFAULT_ASSIGNMENT_LEASE: Duration = '15m';
 
 export const HAND_OFF_OPTIONS = { lease: option(ASSIGNMENT_LEASE, DEFAULT_ASSIGNMENT_LEASE) };
-
-/** The lease of a claim: the longest of those of its queue and its jobs. */
-export function claimLeaseMs(queueLeaseMs: number, jobs: readonly Pick<ClaimedJob, 'overrides'>[]): number {
-  let longestMs = queueLeaseMs;
-  for (const { overrides } of jobs) {
-    if (overrides?.leaseMs !== undefined && overrides.leaseMs > longestMs) longestMs = overrides.leaseMs;
-  }
-  return longestMs;
-}

@@ -1,6 +1,7 @@
 import { isOver } from '../common/units.js';
 import { andThen, type MaybePromise } from '../common/maybe-promise.js';
-import { isEnvelope, type EncodeContext } from './codec/payload-codec.js';
+import { undecodableWithoutCodec, type ContentCodec } from './codec/content-codec.js';
+import { isEnvelope, type CodecContext, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
 import type { Outcome } from './outcome.js';
@@ -69,6 +70,17 @@ function sizeChecker(queue: string, kind: 'payload' | 'result', maxBytes: number
     checkSize(queue, kind, stored, maxBytes);
     return stored;
   };
+}
+
+/** In a process without codecs all content is plain: a handler must not receive an envelope as its payload. */
+export function decodeWith(
+  codec: ContentCodec | undefined,
+  stored: string,
+  context: CodecContext,
+): MaybePromise<string> {
+  if (codec) return codec.decode(stored, context);
+  if (isEnvelope(stored)) throw undecodableWithoutCodec(stored, context);
+  return stored;
 }
 
 /** The output of the schema; the payload itself if the queue has no schema. */

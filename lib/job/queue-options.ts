@@ -2,7 +2,7 @@ import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
 import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
 import type { Duration } from '../common/units.js';
 import { expected } from './expectation.js';
-import { isName, NAME_EXPECTED } from './job-names.js';
+import { isName, NAME_EXPECTED } from './identifiers.js';
 import { GROUPS, type GroupOptions } from './groups/group-options.js';
 import { LEASE } from './lease.js';
 import { MAX_RUNNING, RATE, type Limits, type RateOptions } from './limits/limit-options.js';

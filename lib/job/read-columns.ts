@@ -1,7 +1,7 @@
 import { NO_ERRORS, readAttemptErrors, type AttemptError, type StoredError } from './stored-error.js';
 import { BACKOFF } from './backoff.js';
 import { expected, isOptions, isWhole } from './expectation.js';
-import { isName, NAME_EXPECTED } from './job-names.js';
+import { isName, NAME_EXPECTED } from './identifiers.js';
 import type { JobOverrides } from './job-overrides.js';
 import { kind, option, type SchemaOf } from './option-schema.js';
 import { readJson } from './json.js';

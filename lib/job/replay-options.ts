@@ -1,7 +1,7 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import { BULK_OPTIONS, type BulkOptions } from './bulk-options.js';
 import { expected, isOptions, unknownKeys } from './expectation.js';
-import { nameProblem } from './job-names.js';
+import { nameProblem } from './identifiers.js';
 import { checkAndResolve, checked, flag, option, type Option, type SchemaOf } from './option-schema.js';
 
 /** Jobs per second, minute, hour or day, as in `'10/s'`, or jobs per any duration. */

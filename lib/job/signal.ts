@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Duration } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected } from './expectation.js';
-import { isName, NAME_EXPECTED } from './job-names.js';
+import { isName, NAME_EXPECTED } from './identifiers.js';
 import {
   kind,
   option,

@@ -1,5 +1,5 @@
 import { expected, isOptions } from './expectation.js';
-import { nameProblem } from './job-names.js';
+import { nameProblem } from './identifiers.js';
 
 /** For each header the text that a message must have, or a list of texts of which it must have one. */
 export type HeaderFilter = Readonly<Record<string, string | readonly string[]>>;

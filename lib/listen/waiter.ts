@@ -4,7 +4,7 @@ import { OutageLog, type JobLogger } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
 import { hasCode, JobNotFoundError, ResultNotKeptError, StoreUnavailableError } from '../job/errors.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { randomId } from '../job/ids.js';
+import { randomId } from '../job/identifiers.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { JobLogStore } from '../store/features/logs/job-log-store.js';

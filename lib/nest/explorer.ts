@@ -3,7 +3,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { didYouMean, expected } from '../job/expectation.js';
-import { nameProblem } from '../job/job-names.js';
+import { nameProblem } from '../job/identifiers.js';
 import { processorOptionProblems, type ProcessorOptions } from '../job/processor-options.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';

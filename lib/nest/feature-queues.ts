@@ -4,7 +4,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions, formatValue, unknownKeys } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import type { QueueProducer } from '../producer/queue-producer.js';

@@ -7,7 +7,7 @@ import type {
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, type ModulesContainer } from '@nestjs/core';
 import { InvalidOptionsError, SqlQueueError } from '../job/errors.js';
-import { DEFAULT_JOB_NAME } from '../job/job-names.js';
+import { DEFAULT_JOB_NAME } from '../job/identifiers.js';
 import { subscriptionsOf } from '../job/topics.js';
 import { dataSourcesAmong, rejectFallback } from './choose-data-source.js';
 import { HybridWatch } from './hybrid-watch.js';

@@ -1,5 +1,5 @@
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import { isName } from '../job/job-names.js';
+import { isName } from '../job/identifiers.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 import { prototypeOf } from './prototype-of.js';
 import { isExcludedHere, loadedProcessors } from './unworked-queues.js';

@@ -2,7 +2,7 @@ import { isTurnLong, nextTurn } from '../common/turn.js';
 import { buildJob } from '../job/build-job.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { NewJob } from '../job/job.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { QueueName } from '../job/queue-jobs.js';

@@ -1,7 +1,7 @@
 import { buildJob } from '../job/build-job.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { EnqueueStatement, InTransaction, StatementOptions } from './enqueued-job.js';

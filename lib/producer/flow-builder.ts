@@ -6,7 +6,7 @@ import { buildJob } from '../job/build-job.js';
 import { checkFlowSize, type NewEdge, type NewFlow, type OnFailure } from '../job/flows/flow.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';
-import { checkQueueName } from '../job/job-names.js';
+import { checkQueueName } from '../job/identifiers.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';

@@ -1,5 +1,5 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
-import { checkJobId } from '../job/ids.js';
+import { checkJobId } from '../job/identifiers.js';
 import { matchesHeaders } from '../job/topics.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';

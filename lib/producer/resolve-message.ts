@@ -1,7 +1,7 @@
 import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError, PayloadInvalidError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
-import { nameProblem } from '../job/job-names.js';
+import { nameProblem } from '../job/identifiers.js';
 import { encodeJson } from '../job/json.js';
 import { TOPIC_HEADER } from '../job/topics.js';
 import type { InTransaction } from './enqueued-job.js';

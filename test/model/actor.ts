@@ -4,7 +4,7 @@ import { DEFAULT_GROUP_RULES } from '../../lib/job/groups/group-options.js';
 import type { ClaimedJob } from '../../lib/job/job.js';
 import { isFinalOutcome, outcomeAfterExpiredLease, type Outcome } from '../../lib/job/outcome.js';
 import type { QueueOptions } from '../../lib/job/queue-options.js';
-import { randomId } from '../../lib/job/ids.js';
+import { randomId } from '../../lib/job/identifiers.js';
 import { QueueEvents } from '../../lib/listen/queue-events.js';
 import type { WaitNotifier } from '../../lib/listen/wait-notifier.js';
 import { pruneTasks } from '../../lib/engine/prune-tasks.js';

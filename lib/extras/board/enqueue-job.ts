@@ -1,5 +1,5 @@
 import type { AdminEnqueueOptions } from '../../admin/enqueue-job.js';
-import { checkQueueName } from '../../job/job-names.js';
+import { checkQueueName } from '../../job/identifiers.js';
 import type { BoardCall } from './board-call.js';
 import { queueFor } from './allowed.js';
 import type { BoardInput } from './input.js';

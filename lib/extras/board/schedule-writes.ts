@@ -1,4 +1,4 @@
-import { checkQueueName, isName, NAME_EXPECTED } from '../../job/job-names.js';
+import { checkQueueName, isName, NAME_EXPECTED } from '../../job/identifiers.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
 import type { ScheduleTimes } from '../../job/schedules/schedule-options.js';

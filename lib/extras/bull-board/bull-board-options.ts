@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { INSTANCE, ORIGINS, pathLike, REDACT, type DashboardOptions } from '../dashboard/dashboard-options.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
-import { nameProblem } from '../../job/job-names.js';
+import { nameProblem } from '../../job/identifiers.js';
 import {
   checked,
   flag,

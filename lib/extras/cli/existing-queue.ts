@@ -1,6 +1,6 @@
 import { requireQueue } from '../../admin/require-queue.js';
 import { NO_OWN_QUEUES } from '../../engine/own-queues.js';
-import { isName } from '../../job/job-names.js';
+import { isName } from '../../job/identifiers.js';
 import type { Call } from './command.js';
 
 export const CREATE_OPTION = { create: { type: 'boolean' } } as const;

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { isName, NAME_EXPECTED } from '../../job/job-names.js';
+import { isName, NAME_EXPECTED } from '../../job/identifiers.js';
 import { withEntry } from './edit-module.js';
 import { importExtension } from './manifest.js';
 import { textOf, write, type Directory, type Rule, type SchematicLogger, type Tree } from './tree.js';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../../common/abort.js';
-import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
+import { DEFAULT_JOB_NAME } from '../../job/identifiers.js';
 import type { HandlerActions } from '../../worker/run/handler-actions.js';
 import { JobContext, type JobContextFields } from '../../worker/run/job-context.js';
 

@@ -149,16 +149,10 @@ export class ContentCodec {
 const NO_BLOBS = 'it is in a blob store, and this process has none. Set the module option `blobs`';
 const NO_ENVELOPE = 'expected an envelope, because a codec of this process has `require: true`, got plain content';
 
-/** The content of a process without codecs. A handler must not receive an envelope as its payload. */
-export function decodeWith(
-  codec: ContentCodec | undefined,
-  stored: string,
-  context: CodecContext,
-): MaybePromise<string> {
-  if (codec) return codec.decode(stored, context);
-  if (!isEnvelope(stored)) return stored;
-  if (isBlob(stored)) throw undecodable(context.what, stored, NO_BLOBS);
-  throw undecodable(context.what, stored, `this process has no codec. Set the module option \`codec\``);
+/** The error of an envelope that a process without codecs reads. */
+export function undecodableWithoutCodec(stored: string, { what }: CodecContext): UndecodableContentError {
+  if (isBlob(stored)) return undecodable(what, stored, NO_BLOBS);
+  return undecodable(what, stored, 'this process has no codec. Set the module option `codec`');
 }
 
 function unescapeContent(what: CodecContent, text: string): string {

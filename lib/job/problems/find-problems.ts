@@ -1,5 +1,5 @@
 import { age } from '../../common/units.js';
-import { isName } from '../job-names.js';
+import { isName } from '../identifiers.js';
 import { isEnabledAt } from '../settings/enabled.js';
 import { attemptsOf, failingSinceMs, shareOf, type Attempts } from './attempts.js';
 import type {

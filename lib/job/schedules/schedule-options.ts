@@ -2,7 +2,7 @@ import { DURATION_EXPECTED, type Duration } from '../../common/units.js';
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
 import { expected, isOptions, isWhole } from '../expectation.js';
-import { isName, NAME_EXPECTED } from '../job-names.js';
+import { isName, NAME_EXPECTED } from '../identifiers.js';
 import {
   checked,
   date,

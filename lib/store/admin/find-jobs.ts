@@ -14,7 +14,7 @@ import {
 import { toJobRecord, LIVE_STATE, READ_FINISHED, READ_LIVE, type RecordRow } from '../rows/job-record.js';
 import { selectClaimed, selectLive, selectScheduled, selectWaiting } from '../reads/live-candidates.js';
 import { conditionsOn, withCondition, type Conditions } from './search-conditions.js';
-import { idsOf } from '../core/ids.js';
+import { idsOf } from '../../job/identifiers.js';
 import { query, type Work } from '../core/statement.js';
 
 const filterLive = (conditions: string) => `

@@ -2,7 +2,7 @@ import { endJobs } from '../ends/end-jobs.js';
 import type { Removal } from '../rows/completion.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
-import { ascending, idsOf } from '../core/ids.js';
+import { ascending, idsOf } from '../../job/identifiers.js';
 import { deleteFrom, executeAll, query, recordEvents, statement, type Work } from '../core/statement.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';

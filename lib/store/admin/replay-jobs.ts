@@ -6,7 +6,7 @@ import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '.
 import { deleteEarlierRuns, findEarlierRuns, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { ascending, idsOf } from '../core/ids.js';
+import { ascending, idsOf } from '../../job/identifiers.js';
 import {
   deleteFrom,
   execute,

@@ -1,6 +1,6 @@
 import { isFinalState } from '../../job/job-state.js';
 import { LIVE_STATE } from '../rows/job-record.js';
-import { ascending, idsOf } from '../core/ids.js';
+import { ascending, idsOf } from '../../job/identifiers.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 import type { JobSearch } from './admin-store.js';
 

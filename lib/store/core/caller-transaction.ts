@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
-import { randomId } from '../../job/ids.js';
+import { randomId } from '../../job/identifiers.js';
 
 /** The caller's own open transaction. The library neither retries nor commits it. */
 export type CallerTransaction = EntityManager | QueryRunner;

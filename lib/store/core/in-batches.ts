@@ -1,7 +1,7 @@
 import { batchesOf } from '../../common/lists.js';
 import type { SqlDatabase } from './sql-database.js';
 import { query, type Values } from './statement.js';
-import { ascending } from './ids.js';
+import { ascending } from '../../job/identifiers.js';
 
 // SQLite allows 32,766 values in one statement, and a statement may name each id twice.
 const BATCH_SIZE = 5_000;

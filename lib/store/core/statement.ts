@@ -1,6 +1,7 @@
 import { batchesOf } from '../../common/lists.js';
 import { pageSize } from '../../common/page-size.js';
 import { nextTurn } from '../../common/turn.js';
+import { safeId } from '../../job/identifiers.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
 import type { Tables } from '../tables/table-names.js';
@@ -174,6 +175,29 @@ export function* readTime(): Work<number> {
 /** @param sql an INSERT of `:rows(…)` */
 export function* insertInChunks(sql: string, rows: Iterable<SqlValue[]>): Work<void> {
   for (const chunk of rowChunks(rows)) yield* execute(sql, { rows: chunk });
+}
+
+/** InnoDB gives one plain multi-row INSERT ids at equal steps. On a Galera cluster the step is the number of nodes. */
+const SELECT_ID_STEP = `SELECT @@auto_increment_increment AS step`;
+
+export function* readIdStep(): Work<number> {
+  return Number((yield* query<{ step: number }>(SELECT_ID_STEP))[0]!.step);
+}
+
+/** The ids of the rows of one INSERT, in their order. Throws UnsafeJobIdError if the step of several ids is unknown. */
+export function idsFrom({ insertId, idStep = NaN }: StatementResult, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => safeId(index === 0 ? insertId : insertId + index * idStep));
+}
+
+/** Like `idsFrom`, but reads the step if the driver did not report it. */
+export function* readInsertedIds(answer: StatementResult, count: number): Work<number[]> {
+  const isKnown = count === 1 || answer.idStep !== undefined;
+  return idsFrom(isKnown ? answer : { ...answer, idStep: yield* readIdStep() }, count);
+}
+
+/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
+export function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
+  return { insertId: lastId - count + 1, idStep: 1 };
 }
 
 /** Sends the statements in one step. */

@@ -1,8 +1,7 @@
 import { batchesOf } from '../../common/lists.js';
 import { pageSize } from '../../common/page-size.js';
-import { ascending, idsOf } from '../core/ids.js';
 import { deleteFrom, executeAll, executeInBatches, statement, type Work, type Statement } from '../core/statement.js';
-import { randomId } from '../../job/ids.js';
+import { randomId, ascending, idsOf } from '../../job/identifiers.js';
 import { readOverrides } from '../../job/read-columns.js';
 
 // For jobs without such rows a DELETE would lock gaps.

@@ -3,7 +3,7 @@ import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
-import { idsOf } from '../core/ids.js';
+import { idsOf } from '../../job/identifiers.js';
 import type { JobEnd } from '../rows/completion.js';
 import {
   chunksOf,

@@ -1,9 +1,8 @@
-import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
+import { DEFAULT_JOB_NAME } from '../../job/identifiers.js';
 import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED, IN_QUEUE, SCHEDULED } from '../tables/runnable.js';
 import { addSubjects } from './subjects.js';
 import { jobEventsOf } from '../core/event-outbox.js';
-import { readInsertedIds } from '../core/ids.js';
 import {
   chunksOf,
   recordEvents,
@@ -12,6 +11,7 @@ import {
   type SqlValue,
   type Statement,
   type Work,
+  readInsertedIds,
 } from '../core/statement.js';
 
 // A job with a group arrives in its group before it can be claimed. A job of a flow may be blocked. run_at is the given

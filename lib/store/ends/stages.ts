@@ -1,4 +1,4 @@
-import { ascending } from '../core/ids.js';
+import { ascending } from '../../job/identifiers.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 import { isFinished } from '../rows/fence.js';
 import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../tables/runnable.js';

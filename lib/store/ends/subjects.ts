@@ -1,7 +1,7 @@
 import { blobKeyOf } from '../../job/codec/blobs.js';
 import { isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
-import { randomId } from '../../job/ids.js';
+import { randomId } from '../../job/identifiers.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
 import type { JobEnd } from '../rows/completion.js';

@@ -17,7 +17,7 @@ import {
 import { readIds } from '../../job/read-columns.js';
 import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { nextRanges, type FirstOfRange } from './next-ranges.js';
-import { idsOf } from '../core/ids.js';
+import { idsOf } from '../../job/identifiers.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
 const INDEX = '{jobs} {by jobs.queue}';

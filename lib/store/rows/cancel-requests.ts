@@ -1,7 +1,7 @@
 import type { CompletionBatch, CompletionResult, Completion } from './completion.js';
 import { readIds } from '../../job/read-columns.js';
 import { isFinished } from './fence.js';
-import { ascending } from '../core/ids.js';
+import { ascending } from '../../job/identifiers.js';
 import { query, type Work } from '../core/statement.js';
 
 const LOCK_CANCEL_REQUESTS = `

@@ -1,4 +1,4 @@
-import { jobRetentionMs } from '../../job/job-retention.js';
+import { jobRetentionMs } from '../../job/job-overrides.js';
 import { groupBy } from '../../common/lists.js';
 import type { Completion } from './completion.js';
 import { fence, type FencedStatement } from './fence.js';

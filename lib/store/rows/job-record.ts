@@ -4,7 +4,7 @@ import type { JobState } from '../../job/job-state.js';
 import { readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { readHeaders } from '../../job/json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { safeId } from '../core/ids.js';
+import { safeId } from '../../job/identifiers.js';
 import type { ClaimedRow } from './claimed-row.js';
 import type { TableRow } from '../tables/table-schemas.js';
 

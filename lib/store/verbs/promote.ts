@@ -2,7 +2,7 @@ import { pageSize } from '../../common/page-size.js';
 import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from '../core/event-outbox.js';
 import type { Dialect } from '../core/sql-database.js';
-import { idsOf } from '../core/ids.js';
+import { idsOf } from '../../job/identifiers.js';
 import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';
 import { IN_QUEUE, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';

@@ -5,7 +5,7 @@ import type { OnRescued, RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../rows/claimed-row.js';
 import { IS_AHEAD_OF_CLOCK, deleteEmptyClaims, endLease, findClaimedJobs, type ListedClaim } from '../rows/lease.js';
 import { endJobs, rescueEvents } from '../ends/end-jobs.js';
-import { idsOf } from '../core/ids.js';
+import { idsOf } from '../../job/identifiers.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';

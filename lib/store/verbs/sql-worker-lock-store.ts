@@ -1,4 +1,4 @@
-import { randomId } from '../../job/ids.js';
+import { randomId } from '../../job/identifiers.js';
 import type { Clock } from '../../common/clock.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import type { WorkerLock, WorkerLockStore } from './worker-lock-store.js';

@@ -1,7 +1,7 @@
 import { pageSize } from '../../common/page-size.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { deleteStaged } from '../ends/stages.js';
-import { idsOf, withSafeIds } from '../core/ids.js';
+import { idsOf, withSafeIds } from '../../job/identifiers.js';
 import { query, executeAll, type Work } from '../core/statement.js';
 
 // The number of rows that one round examines. The next round continues after them.

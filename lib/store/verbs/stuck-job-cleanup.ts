@@ -3,7 +3,7 @@ import { expected } from '../../job/expectation.js';
 import { MAX_TIMESTAMP_MS, type ColumnProblem } from '../../job/read-columns.js';
 import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
 import { CLAIMED_COLUMNS } from '../rows/claimed-row.js';
-import { idsOf, withSafeIds } from '../core/ids.js';
+import { idsOf, withSafeIds } from '../../job/identifiers.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { findStaged } from '../ends/stages.js';

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { randomId } from '../../job/ids.js';
+import { randomId } from '../../job/identifiers.js';
 import { logText } from '../../common/logger.js';
 import { hasCode } from '../../job/errors.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';

@@ -4,7 +4,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { randomId } from '../../job/ids.js';
+import { randomId } from '../../job/identifiers.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { AttemptEnd, AttemptParts } from './attempt-parts.js';
 import type { HandedOffJob } from './handler-actions.js';

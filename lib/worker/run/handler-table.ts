@@ -1,7 +1,7 @@
 import type { JobContext } from './job-context.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
-import { nameProblem } from '../../job/job-names.js';
+import { nameProblem } from '../../job/identifiers.js';
 import { processorOptionProblems } from '../../job/processor-options.js';
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../../job/queue-jobs.js';
 

@@ -2,10 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { DuplicateStepError, InvalidOptionsError, LeaseLostError, StepNotAllowedError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { nameProblem } from '../../job/job-names.js';
+import { nameProblem } from '../../job/identifiers.js';
 import type { Delay } from '../../job/outcome.js';
-import { decodeWith } from '../../job/codec/content-codec.js';
-import { encodeResult, type ContentOptions } from '../../job/payload.js';
+import { encodeResult, type ContentOptions, decodeWith } from '../../job/payload.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import type { JobCalls } from './job-calls.js';
 import type {

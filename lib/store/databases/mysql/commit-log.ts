@@ -1,6 +1,5 @@
 import { hasCode, type StoreUnavailableError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
-import { readIdStep } from '../../core/ids.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import {
   executeAll,
@@ -14,9 +13,10 @@ import {
   type Statement,
   type StatementResult,
   type Work,
+  readIdStep,
 } from '../../core/statement.js';
 import { storeUnavailableError } from '../../core/with-retry.js';
-import { randomId } from '../../../job/ids.js';
+import { randomId } from '../../../job/identifiers.js';
 
 // Long enough for a server to restart, or to end the transaction of a connection that broke without its notice.
 const RESOLVE_TIMEOUT_MS = 60_000;

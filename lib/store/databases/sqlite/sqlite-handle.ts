@@ -11,7 +11,6 @@ import {
   type CallerTransaction,
 } from '../../core/caller-transaction.js';
 import { retryCode, storeClosedError, type OnRetry } from '../../core/with-retry.js';
-import { sqliteIds } from '../../core/ids.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import {
@@ -23,6 +22,7 @@ import {
   type Statement,
   type Step,
   type Work,
+  sqliteIds,
 } from '../../core/statement.js';
 import type { BoundStatement, Templates } from '../../core/template.js';
 import { checkSqliteDriver } from './sqlite-driver.js';

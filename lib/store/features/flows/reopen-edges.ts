@@ -1,5 +1,5 @@
 import { pageSize } from '../../../common/page-size.js';
-import { ascending, idsOf } from '../../core/ids.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import { executeInBatches, Ids, queryIds, queryInBatches, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 

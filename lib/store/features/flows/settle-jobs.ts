@@ -2,7 +2,7 @@ import { PrerequisiteFailedError } from '../../../job/errors.js';
 import { readOverrides } from '../../../job/read-columns.js';
 import { storedError } from '../../../job/stored-error.js';
 import { statement, recordEvents, executeAll, Ids, query, executeInBatches, type Work } from '../../core/statement.js';
-import { ascending, idsOf } from '../../core/ids.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import { cancelLocked, IDLE_COLUMNS, toEventJob, type IdleRow } from '../../ends/cancel-idle-jobs.js';
 import { jobEventsOf } from '../../core/event-outbox.js';
 import { BLOCKED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../../tables/runnable.js';

@@ -2,7 +2,7 @@ import type { GroupRules } from '../../../job/groups/group-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../rows/claimed-row.js';
 import type { ClaimRequest } from '../../rows/claim.js';
-import { idsOf } from '../../core/ids.js';
+import { idsOf } from '../../../job/identifiers.js';
 import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
 import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';

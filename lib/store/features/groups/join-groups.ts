@@ -1,6 +1,6 @@
 import { DEFAULT_GROUP } from '../../../job/groups/group-key.js';
 import { groupBy } from '../../../common/lists.js';
-import { idsOf } from '../../core/ids.js';
+import { idsOf } from '../../../job/identifiers.js';
 import { execute, executeAll, Ids, insertInChunks, query, statement, type Work } from '../../core/statement.js';
 import { compareKeys, lockedGroupsOf, lockFreeGroups } from '../../ends/wake-groups.js';
 import type { Arrival } from './read-group-changes.js';

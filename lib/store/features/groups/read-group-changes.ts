@@ -1,5 +1,5 @@
 import { pageSize } from '../../../common/page-size.js';
-import { withSafeIds } from '../../core/ids.js';
+import { withSafeIds } from '../../../job/identifiers.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
 import { ARRIVING, IN_QUEUE, RETURNED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';

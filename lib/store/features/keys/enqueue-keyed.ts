@@ -19,7 +19,7 @@ import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { pageSize } from '../../../common/page-size.js';
-import { ascending } from '../../core/ids.js';
+import { ascending } from '../../../job/identifiers.js';
 import { deleteEarlierRuns, findEarlierRuns, withRestart, type EarlierRuns } from '../../ends/earlier-runs.js';
 import { detachSubject } from '../../ends/subjects.js';
 import type { Lock } from '../../core/template.js';

@@ -5,7 +5,7 @@ import { readIds } from '../../../job/read-columns.js';
 import { batchesOf } from '../../../common/lists.js';
 import { pageSize } from '../../../common/page-size.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
-import { idsOf } from '../../core/ids.js';
+import { idsOf } from '../../../job/identifiers.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import { findClaimedJobs, type ListedClaim } from '../../rows/lease.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from './limits-row.js';

@@ -1,6 +1,6 @@
 import { isWhole } from '../../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
-import { ascending, idsOf } from '../../core/ids.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
 import { execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../../core/statement.js';

@@ -4,7 +4,7 @@ import { readHeaders, readJson } from '../../../job/json.js';
 import type { Assignee, Assignment, AssignRules, ExpectedHolder, ClaimSplit } from './consumer-store.js';
 import { jobEventsOf } from '../../core/event-outbox.js';
 import { toJobBeforeClaim, NEXT_ATTEMPT } from '../../rows/claimed-row.js';
-import { randomId } from '../../../job/ids.js';
+import { randomId } from '../../../job/identifiers.js';
 import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../../rows/lease.js';
 import { FenceError } from '../../ends/end-jobs.js';

@@ -4,7 +4,7 @@ import { leaseEndMs } from './assign.js';
 import { readDate } from '../../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from '../../reads/candidates.js';
 import { selectClaimed } from '../../reads/live-candidates.js';
-import { withSafeIds } from '../../core/ids.js';
+import { withSafeIds } from '../../../job/identifiers.js';
 import { toDate, toJobRecord, LIVE_COLUMNS, type RecordRow } from '../../rows/job-record.js';
 import { query, type Values, type Work } from '../../core/statement.js';
 import { IN_QUEUE } from '../../tables/runnable.js';

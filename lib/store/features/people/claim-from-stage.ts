@@ -1,8 +1,7 @@
-import { randomId } from '../../../job/ids.js';
+import { randomId, idsOf, withSafeIds } from '../../../job/identifiers.js';
 import type { Assignment, StageClaimRequest } from './consumer-store.js';
 import { assignIdleJobs } from './assign.js';
 import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
-import { idsOf, withSafeIds } from '../../core/ids.js';
 import { Ids, query, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/page-size.js';
 import { IN_STAGE } from '../../tables/runnable.js';

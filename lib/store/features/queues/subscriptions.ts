@@ -1,6 +1,6 @@
 import { isHeaderFilter, patternsOf, type HeaderFilter, type Subscription } from '../../../job/topics.js';
 import type { Subscriber, SubscriptionRecord } from './queue-store.js';
-import { isName } from '../../../job/job-names.js';
+import { isName } from '../../../job/identifiers.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
 

@@ -1,6 +1,6 @@
 import { groupBy } from '../../../common/lists.js';
 import type { Dialect } from '../../core/sql-database.js';
-import { idsOf } from '../../core/ids.js';
+import { idsOf } from '../../../job/identifiers.js';
 import { recordEvents, execute, executeAll, Ids, query, type Work } from '../../core/statement.js';
 import { jobEventsOf, type EventJob } from '../../core/event-outbox.js';
 import { RUNNABLE_WHEN_WAITING } from '../../tables/runnable.js';

@@ -31,7 +31,7 @@ import {
 import { runChange } from '../audit/run-change.js';
 import { pageSize } from '../../../common/page-size.js';
 import { stepDeletions } from '../../ends/earlier-runs.js';
-import { ascending } from '../../core/ids.js';
+import { ascending } from '../../../job/identifiers.js';
 import type * as port from './step-store.js';
 
 const STEPS = `

@@ -1,6 +1,6 @@
 import { BLOB_PREFIX, isBlob } from '../../../job/codec/payload-codec.js';
 import { readOverrides } from '../../../job/read-columns.js';
-import { ascending, idsOf } from '../../core/ids.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../../core/statement.js';
 import { jobLogDeletions, stepDeletions } from '../../ends/earlier-runs.js';
 import { inArchive } from '../../tables/archive-options.js';

@@ -1,4 +1,4 @@
-import { ascending, idsOf } from '../../core/ids.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import { deleteFrom, executeAll, executeInBatches, query, statement, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { cancelIdleJobs } from '../../ends/cancel-idle-jobs.js';

@@ -3,7 +3,7 @@ import { readError } from '../../../job/read-columns.js';
 import { groupBy } from '../../../common/lists.js';
 import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
-import { ascending, safeId } from '../../core/ids.js';
+import { ascending, safeId } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../../core/statement.js';
 import type { RecordRow } from '../../rows/job-record.js';

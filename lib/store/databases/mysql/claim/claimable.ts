@@ -1,5 +1,5 @@
 import type { QueuePosition } from '../../../rows/scan-cursors.js';
-import { safeId } from '../../../core/ids.js';
+import { safeId } from '../../../../job/identifiers.js';
 import { query, type Work } from '../../../core/statement.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';
 

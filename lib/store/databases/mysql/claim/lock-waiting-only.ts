@@ -1,7 +1,7 @@
 import type { ClaimRequest } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { pageSize } from '../../../../common/page-size.js';
-import { idsOf } from '../../../core/ids.js';
+import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
 import type { QueuePosition } from '../../../rows/scan-cursors.js';

@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { ClaimRequest } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, MARK, writeClaim, type ClaimedRow } from '../../../rows/claimed-row.js';
-import { idsOf } from '../../../core/ids.js';
+import { idsOf } from '../../../../job/identifiers.js';
 import { statement, Ids, query, executeAll, type Work } from '../../../core/statement.js';
 import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
 import { CLAIMABLE, findFirstWaiting, OF_QUEUE } from './claimable.js';

@@ -10,7 +10,7 @@ import {
   setClaimJobs,
   transactClaim,
 } from '../../../rows/claimed-row.js';
-import { safeId } from '../../../core/ids.js';
+import { safeId } from '../../../../job/identifiers.js';
 import { deleteClaim } from '../../../rows/lease.js';
 import { classifyError } from '../../../core/classify-error.js';
 import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';

@@ -1,4 +1,4 @@
-import { checkQueueName, nameProblem } from '../../lib/job/job-names.js';
+import { checkQueueName, nameProblem } from '../../lib/job/identifiers.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 
 describe('a queue name', () => {
