@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { MysqlPool } from '../../lib/store/databases/mysql/mysql-pool.js';
-import { Hosts, hostList } from '../../lib/store/databases/port/hosts.js';
+import { hostList } from '../../lib/store/databases/port/hosts.js';
+import { Hosts } from '../../lib/store/databases/mysql/mysql-connections.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { executeFinal, query, statement } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';

@@ -1,4 +1,5 @@
-import { Hosts, hostList } from '../../lib/store/databases/port/hosts.js';
+import { hostList } from '../../lib/store/databases/port/hosts.js';
+import { Hosts } from '../../lib/store/databases/mysql/mysql-connections.js';
 
 describe('the nodes of a cluster', () => {
   it('are left by all threads of a process together', () => {

@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../common/clock.js';
-import type { Hosts } from '../port/hosts.js';
+import type { Hosts } from './mysql-connections.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
 import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 

@@ -1,11 +1,11 @@
 import type { Pool, PoolConnection } from 'mysql2';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { inRootContext } from '../../../common/async-context.js';
 import { StoreUnavailableError } from '../../../job/errors.js';
 import { storeClosedError, storeUnavailableError } from '../../core/with-retry.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
-import type { Hosts } from '../port/hosts.js';
-import type { MysqlSessions } from './mysql-sessions.js';
+import { hostList, parseHost, type Host, type HostList } from '../port/hosts.js';
+import type { MysqlSessions, Send } from './mysql-sessions.js';
 import type { MysqlWire } from './mysql-wire.js';
 
 /** Connections that answer, on a writable node, with a configured session. */
@@ -34,10 +34,6 @@ export class MysqlConnections {
     }
   }
 
-  release(connection: PoolConnection): void {
-    connection.release();
-  }
-
   /** Also destroys the socket: the driver only sends COM_QUIT, which a server that hangs does not read. */
   drop(connection: PoolConnection): void {
     connection.destroy();
@@ -49,7 +45,7 @@ export class MysqlConnections {
     if (classifyError(error) === 'reconnect' || error instanceof StoreUnavailableError) return this.drop(connection);
     try {
       await this.wire.send(connection, 'ROLLBACK');
-      this.release(connection);
+      connection.release();
     } catch {
       this.drop(connection);
     }
@@ -94,6 +90,7 @@ export class MysqlConnections {
     try {
       const send = async (...statements: string[]) =>
         (await this.wire.sendTogether(connection, statements)).at(-1)!.rows;
+      if (this.hosts.count > 0) await requireWritable(send);
       const idStep = await this.sessions.setUp(send);
       if (idStep !== undefined) this.wire.setIdStep(connection, idStep);
     } catch (error) {
@@ -112,6 +109,52 @@ export class MysqlConnections {
       () => true,
       () => false,
     );
+  }
+}
+
+/** Rejects for a node that a failover has made a replica: it still answers. */
+async function requireWritable(send: Send): Promise<void> {
+  const [row] = await send('SELECT @@GLOBAL.read_only AS is_read_only');
+  if (Number(row!['is_read_only']) === 0) return;
+  throw Object.assign(new Error('The node is read-only'), { errno: 1290 });
+}
+
+/**
+ * The nodes of a cluster. All connections of the library go to one node, and to the next one if that node is
+ * unreachable or read-only. Without nodes they go to the DataSource's host.
+ */
+export class Hosts {
+  readonly #hosts: readonly Host[];
+  readonly #generation: HostList['generation'];
+
+  /** @param defaultPort of hosts without a port */
+  constructor({ names, generation }: HostList = hostList(), defaultPort = 3306) {
+    this.#hosts = names.map((name) => parseHost(name, defaultPort));
+    this.#generation = generation;
+  }
+
+  get count(): number {
+    return this.#hosts.length;
+  }
+
+  /** The number of failovers. A connection of an earlier generation goes to another node than a new one. */
+  get generation(): number {
+    return Atomics.load(this.#generation, 0);
+  }
+
+  get current(): Host | undefined {
+    return this.#hosts[this.generation % this.count];
+  }
+
+  /** Directs new connections to the next node, unless another caller has already failed over from generation `from`. */
+  failOver(from: number): void {
+    if (this.count > 1) Atomics.compareExchange(this.#generation, 0, from, from + 1);
+  }
+
+  /** Options for a driver that connect each new connection to the node that is current at that time. */
+  get connectionOptions(): { stream?: () => Socket } {
+    if (this.count === 0) return {};
+    return { stream: () => connect({ ...this.current!, noDelay: true, keepAlive: true }) };
   }
 }
 

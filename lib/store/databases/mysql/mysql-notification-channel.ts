@@ -5,7 +5,7 @@ import type { NotificationChannel, Notification } from '../../notifications/noti
 import { NotificationSender } from '../../notifications/notification-sender.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import { query } from '../../core/statement.js';
-import type { Hosts } from '../port/hosts.js';
+import type { Hosts } from './mysql-connections.js';
 import type { MysqlOptions } from './mysql-options.js';
 import { ListenConnection } from './listen-connection.js';
 import { MysqlProcessList } from './mysql-process-list.js';

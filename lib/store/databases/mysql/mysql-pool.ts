@@ -16,12 +16,10 @@ import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.j
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../../core/statement.js';
 import type { Templates } from '../../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
-import { Hosts } from '../port/hosts.js';
-import { MysqlConnections, MysqlSockets } from './mysql-connections.js';
+import { MysqlConnections, MysqlSockets, Hosts } from './mysql-connections.js';
 import { sendOnSession, withCompleteAnswers } from './session-settings.js';
-import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
-import { MysqlWire } from './mysql-wire.js';
+import { MysqlWire, ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-wire.js';
 import { OpenTransactions } from './open-transactions.js';
 import { CommitLog } from './commit-log.js';
 
@@ -63,7 +61,7 @@ export class MysqlPool implements SqlDatabase {
   ) {
     this.#sockets = new MysqlSockets(pool);
     this.#wire = new MysqlWire(clock, waitTimeoutS);
-    this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
+    this.#sessions = new MysqlSessions(waitTimeoutS);
     this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, waitTimeoutS);
     this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
   }
@@ -183,7 +181,7 @@ export class MysqlPool implements SqlDatabase {
     let phase: Phase | undefined;
     try {
       const value = await use(connection, (entered) => (phase = entered));
-      this.#connections.release(connection);
+      connection.release();
       return value;
     } catch (error) {
       await this.#connections.rollBack(connection, error);

@@ -1,4 +1,3 @@
-import type { Hosts } from '../port/hosts.js';
 import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 
 // Far longer than a transaction of the library keeps a row locked. It limits metadata locks too: an ALTER TABLE that
@@ -44,14 +43,10 @@ export class MysqlSessions {
   isGalera = false;
   #isRowImageDenied = false;
 
-  constructor(
-    private readonly waitTimeoutS: number,
-    private readonly hosts: Hosts,
-  ) {}
+  constructor(private readonly waitTimeoutS: number) {}
 
   /** Returns the step between the ids of one INSERT; undefined if the step may change. */
   async setUp(send: Send): Promise<number | undefined> {
-    if (this.hosts.count > 0) await requireWritable(send);
     const applied = await this.#applySettings(send);
     requireSettings(applied);
     const [galera] = await send(GALERA);
@@ -86,13 +81,6 @@ export class MysqlSessions {
       this.#isRowImageDenied = true;
     }
   }
-}
-
-/** Rejects for a node that a failover has made a replica: it still answers. */
-async function requireWritable(send: Send): Promise<void> {
-  const [row] = await send('SELECT @@GLOBAL.read_only AS is_read_only');
-  if (Number(row!['is_read_only']) === 0) return;
-  throw Object.assign(new Error('The node is read-only'), { errno: 1290 });
 }
 
 function errno(error: unknown): number | undefined {

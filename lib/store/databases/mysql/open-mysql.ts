@@ -13,7 +13,7 @@ import type {
   UncheckedDatabase,
   UncheckedSettings,
 } from '../port/database.js';
-import { Hosts } from '../port/hosts.js';
+import { Hosts } from './mysql-connections.js';
 import { mysqlClaims } from './claim/mysql-claims.js';
 import { checkServer, readServer } from './mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql-notification-channel.js';
