@@ -1,4 +1,4 @@
-import { buildJob, encodeHeaders } from '../job/build-job.js';
+import { buildJob, encodeHeaders } from '../job/job-content.js';
 import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';

@@ -1,4 +1,4 @@
-import { buildJob } from '../job/build-job.js';
+import { buildJob } from '../job/job-content.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { QueueFullError, StoreUnavailableError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';

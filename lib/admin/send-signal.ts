@@ -1,6 +1,6 @@
 import { groupBy } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { encodeValue } from '../job/payload.js';
+import { encodeValue } from '../job/job-content.js';
 import { signalHash, signalProblems } from '../job/signal.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, type ChangeOptions } from './in-transaction.js';

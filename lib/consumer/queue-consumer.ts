@@ -7,7 +7,7 @@ import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { ASSIGNMENT_LEASE } from '../job/lease.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
-import { encodeResult } from '../job/payload.js';
+import { encodeResult } from '../job/job-content.js';
 import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/features/people/consumer-store.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';

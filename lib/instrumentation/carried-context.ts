@@ -1,4 +1,4 @@
-import { encodeHeaders } from '../job/build-job.js';
+import { encodeHeaders } from '../job/job-content.js';
 import type { ContextPropagation } from '../job/context-propagation.js';
 import { headerProblems } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';

@@ -1,4 +1,4 @@
-import { fitsHeaders } from '../job/build-job.js';
+import { fitsHeaders } from '../job/job-content.js';
 import type { Sending, SentJob } from '../job/instrumentation.js';
 import type { NewJob } from '../job/job.js';
 import { isName } from '../job/identifiers.js';

@@ -3,8 +3,10 @@ import { resolveBackoff } from './backoff.js';
 import { callWithJob } from './failed-job.js';
 import { hasCode, JobExpiredError, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
+import { encodeResult, type ContentOptions } from './job-content.js';
 import type { JobEventName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
+import type { Delay } from './snooze.js';
 import { readableError, storedError, type StoredError } from './stored-error.js';
 import { evaluateRule, type RuleParts } from './user-rule.js';
 
@@ -36,12 +38,6 @@ export type Outcome =
       readonly signal?: string;
     } & Delay);
 
-export interface Delay {
-  readonly delayMs: number;
-  /** The end by the clock of the database. Replaces `delayMs`, which then is an estimate. */
-  readonly untilMs?: number;
-}
-
 export function isFinalOutcome({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
 }
@@ -68,6 +64,47 @@ export interface OutcomeEvent {
   readonly event: JobEventName;
   readonly error?: StoredError;
   readonly delayMs?: number;
+}
+
+export type Completed = Extract<Outcome, { kind: 'complete' }>;
+
+/** The outcome of jobs without a result. They share one object, because each of their own would live until its commit. */
+export const COMPLETED: Completed = { kind: 'complete', result: null };
+
+/**
+ * The job completes even if its result cannot be stored. Never rejects.
+ *
+ * @param timeoutMs the timeout of the job: a codec or a blob store that hangs must not keep it from its end
+ */
+export function completeOutcome(
+  queue: string,
+  result: unknown,
+  options: ContentOptions,
+  timeoutMs: number | false = false,
+): MaybePromise<Completed> {
+  if (result === undefined) return COMPLETED;
+  try {
+    const encoded = encodeResult(queue, result, options, 'result', timeoutMs);
+    return encoded instanceof Promise ? encoded.then(completeWith, completeDespite) : completeWith(encoded);
+  } catch (error) {
+    return completeDespite(error);
+  }
+}
+
+function completeWith(result: string | null): Completed {
+  return { kind: 'complete', result };
+}
+
+function completeDespite(error: unknown): Completed {
+  return completeWithoutResult(storedError(error).message);
+}
+
+export function completeWithoutResult(problem: string): Completed {
+  return {
+    kind: 'complete',
+    result: null,
+    error: { name: 'ResultInvalidError', code: 'RESULT_INVALID', message: problem },
+  };
 }
 
 /** Whether any worker can claim the job again at once. */

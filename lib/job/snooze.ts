@@ -1,10 +1,15 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import { expected } from './expectation.js';
 import { date } from './option-schema.js';
-import type { Delay } from './outcome.js';
 
 /** When a snoozed job can be claimed again: after a duration, or at a time between 1970 and 9999. */
 export type SnoozeUntil = Duration | Date;
+
+export interface Delay {
+  readonly delayMs: number;
+  /** The end by the clock of the database. Replaces `delayMs`, which then is an estimate. */
+  readonly untilMs?: number;
+}
 
 export function snoozeProblem(until: unknown): string | undefined {
   const isTime = until instanceof Date ? date.parse(until) !== undefined : toMs(until) !== undefined;

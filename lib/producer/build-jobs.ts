@@ -1,5 +1,5 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
-import { buildJob } from '../job/build-job.js';
+import { buildJob } from '../job/job-content.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';

@@ -2,7 +2,7 @@ import { isTurnLong, nextTurn } from '../common/turn.js';
 import { FlowCycleError, InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { onFailureProblem, resolveFlowOptions, type FanOutOptions } from '../job/flows/flow-options.js';
-import { buildJob } from '../job/build-job.js';
+import { buildJob } from '../job/job-content.js';
 import { checkFlowSize, type NewEdge, type NewFlow, type OnFailure } from '../job/flows/flow.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';

@@ -7,7 +7,7 @@ import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
-import { buildJob } from '../job/build-job.js';
+import { buildJob } from '../job/job-content.js';
 import { buildJobs, type JobsToEnqueue } from './build-jobs.js';
 import { buildStatement } from './build-statement.js';
 import type {

@@ -2,7 +2,7 @@ import { groupBy } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { requireOptions } from '../job/option-schema.js';
-import { encodeValue } from '../job/payload.js';
+import { encodeValue } from '../job/job-content.js';
 import { signalHash, signalProblems } from '../job/signal.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { InTransaction } from './enqueued-job.js';

@@ -1,4 +1,4 @@
-import { buildJob } from '../job/build-job.js';
+import { buildJob } from '../job/job-content.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions, unknownKeys } from '../job/expectation.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';

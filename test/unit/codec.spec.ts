@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { aesGcm, type AesGcmOptions } from '../../lib/extras/codecs/aes-gcm.js';
 import { compress } from '../../lib/extras/codecs/compress.js';
 import { ContentCodec } from '../../lib/job/codec/content-codec.js';
-import { decodeWith } from '../../lib/job/payload.js';
+import { decodeWith, buildJob } from '../../lib/job/job-content.js';
 import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { ContentUnavailableError } from '../../lib/job/errors.js';
-import { buildJob } from '../../lib/job/build-job.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 
 const PAYLOAD = { what: 'payload' } as const;

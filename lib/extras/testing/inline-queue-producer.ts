@@ -1,7 +1,7 @@
 import { JobNotFoundError, ResultInvalidError } from '../../job/errors.js';
 import type { NewJob } from '../../job/job.js';
 import type { AsDeclared, PayloadOf, QueueName } from '../../job/queue-jobs.js';
-import { completeOutcome } from '../../job/payload.js';
+import { completeOutcome } from '../../job/outcome.js';
 import { resolveQueueOptions } from '../../job/queue-options.js';
 import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../../job/topics.js';
 import { QueueProducer } from '../../producer/queue-producer.js';

@@ -4,7 +4,7 @@ import type { SuspectFacts, SuspectQueues } from '../../job/problems/problem-fac
 import type { JobState } from '../../job/job-state.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
-import type { Delay } from '../../job/outcome.js';
+import type { Delay } from '../../job/snooze.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';

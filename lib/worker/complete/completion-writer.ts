@@ -1,6 +1,5 @@
 import { hasCode } from '../../job/errors.js';
-import type { Outcome } from '../../job/outcome.js';
-import { completeWithoutResult } from '../../job/payload.js';
+import { type Outcome, completeWithoutResult } from '../../job/outcome.js';
 import { storedError, type StoredError } from '../../job/stored-error.js';
 import {
   JobsLockedError,

@@ -1,6 +1,6 @@
 import { logText } from '../../common/logger.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { Delay } from '../../job/outcome.js';
+import type { Delay } from '../../job/snooze.js';
 import type { WorkerParts } from '../worker-parts.js';
 import type { ActiveClaim, ClaimOwner } from './active-claim.js';
 import { startAheadLimitOf } from './plan.js';

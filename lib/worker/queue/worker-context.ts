@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import type { Delay } from '../../job/outcome.js';
+import type { Delay } from '../../job/snooze.js';
 import type { Completer } from '../complete/completer.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { JobLogWriter } from '../run/job-log-writer.js';

@@ -1,8 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { hasCode, LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { Outcome } from '../../job/outcome.js';
-import { completeOutcome } from '../../job/payload.js';
+import { type Outcome, completeOutcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/identifiers.js';
 import type { Completion } from '../../store/rows/completion.js';

@@ -2,7 +2,7 @@ import { pageSize } from '../../common/page-size.js';
 import { isTurnLong, nextTurn } from '../../common/turn.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
-import { buildJob } from '../../job/build-job.js';
+import { buildJob } from '../../job/job-content.js';
 import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
 import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';

@@ -14,7 +14,7 @@ import { readHeaders } from '../../job/json.js';
 import { HAND_OFF_OPTIONS } from '../../job/lease.js';
 import { checkAndResolve } from '../../job/option-schema.js';
 import type { Outcome } from '../../job/outcome.js';
-import { checkPayload, decodeWith } from '../../job/payload.js';
+import { checkPayload, decodeWith } from '../../job/job-content.js';
 import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { toJobSchedule, type JobSchedule } from '../../job/schedules/job-schedule.js';

@@ -3,9 +3,8 @@ import { DuplicateStepError, InvalidOptionsError, LeaseLostError, StepNotAllowed
 import { expected, isOptions } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { nameProblem } from '../../job/identifiers.js';
-import type { Delay } from '../../job/outcome.js';
-import { encodeResult, type ContentOptions, decodeWith } from '../../job/payload.js';
-import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
+import { encodeResult, type ContentOptions, decodeWith } from '../../job/job-content.js';
+import { toDelay, type SnoozeUntil, type Delay } from '../../job/snooze.js';
 import type { JobCalls } from './job-calls.js';
 import type {
   Signal,

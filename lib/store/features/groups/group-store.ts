@@ -1,5 +1,5 @@
 import type { GroupLimitChange } from '../../../job/groups/group-options.js';
-import type { Delay } from '../../../job/outcome.js';
+import type { Delay } from '../../../job/snooze.js';
 import type { Change } from '../audit/audit-store.js';
 
 /**

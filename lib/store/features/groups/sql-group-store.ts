@@ -1,5 +1,5 @@
 import { groupOverridesAfter, type GroupLimitChange } from '../../../job/groups/group-options.js';
-import type { Delay } from '../../../job/outcome.js';
+import type { Delay } from '../../../job/snooze.js';
 import { runChange } from '../audit/run-change.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { StoreParts } from '../../rows/store-parts.js';

@@ -1,5 +1,5 @@
 import type { LimitChange, Limits } from '../../../job/limits/limit-options.js';
-import type { Delay } from '../../../job/outcome.js';
+import type { Delay } from '../../../job/snooze.js';
 import type { Change } from '../audit/audit-store.js';
 
 /** Stores the limits of queues, which hold for all processes. Every verb is atomic and may be repeated. */

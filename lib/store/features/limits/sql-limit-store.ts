@@ -1,6 +1,5 @@
 import { overridesAfter, type LimitChange, type Limits } from '../../../job/limits/limit-options.js';
-import type { Delay } from '../../../job/outcome.js';
-import { toDelay } from '../../../job/snooze.js';
+import { toDelay, type Delay } from '../../../job/snooze.js';
 import { runChange } from '../audit/run-change.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { StoreParts } from '../../rows/store-parts.js';

@@ -1,4 +1,4 @@
-import type { Delay } from '../../../job/outcome.js';
+import type { Delay } from '../../../job/snooze.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { Signal, StepOwner, StoredStep } from './step-store.js';

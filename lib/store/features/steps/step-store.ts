@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Delay } from '../../../job/outcome.js';
+import type { Delay } from '../../../job/snooze.js';
 import type { PagePosition, PageRequest } from '../../../job/page-options.js';
 import type { Change } from '../audit/audit-store.js';
 

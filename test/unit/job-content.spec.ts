@@ -1,4 +1,4 @@
-import { checkPayload, checkSize, encodePayload, encodeResult } from '../../lib/job/payload.js';
+import { checkPayload, checkSize, encodePayload, encodeResult } from '../../lib/job/job-content.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 
 async function encode(payload: unknown, options: QueueOptions = {}): Promise<string> {
