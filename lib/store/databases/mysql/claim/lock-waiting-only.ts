@@ -3,9 +3,9 @@ import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { pageSize } from '../../../../common/page-size.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
-import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
+import { CLAIMABLE, OF_QUEUE } from './claimable.js';
 import type { QueuePosition } from '../../../rows/scan-cursors.js';
-import { BY_SCAN, type LockedRow, type LockOldest } from './skip-locked.js';
+import { BY_SCAN, cursorValues, moreUrgent, rangesAfter, type LockedRow, type LockOldest } from './skip-locked.js';
 
 const selectWaiting = (range: string) => `
   SELECT priority, id ${CLAIMABLE} ${range}

@@ -10,7 +10,8 @@ import {
   type QueuePosition,
   type ScanStart,
 } from '../../../rows/scan-cursors.js';
-import { CLAIMABLE, findFirstWaiting, cursorValues, moreUrgent, rangesAfter, hasWorkBefore } from './claimable.js';
+import { IN_QUEUE } from '../../../tables/runnable.js';
+import { CLAIMABLE, findFirstWaiting } from './claimable.js';
 
 const IS_IGNORED = 'this server accepts SKIP LOCKED but returns rows that another transaction has locked';
 
@@ -123,3 +124,51 @@ function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]
   if (!urgent) return [];
   return yield* query<ClaimedRow>(LOCK_NEWEST, { queue, limit, priority: urgent.priority });
 }
+
+const workBefore = (cursorCount: number) => `
+  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesInPriorities(cursorCount, '<=')})
+  LIMIT 1`;
+
+function* hasWorkBefore(queue: string, cursors: readonly QueuePosition[]): Work<boolean> {
+  return (yield* query(workBefore(cursors.length), { queue, ...cursorValues(cursors) })).length > 0;
+}
+
+export function cursorValues(cursors: readonly QueuePosition[]): Record<string, number> {
+  const named = cursors.flatMap(({ priority, id }, index) => [
+    [`priority${index}`, priority],
+    [`lastId${index}`, id],
+  ]);
+  return Object.fromEntries(named) as Record<string, number>;
+}
+
+// Written as ranges, because a row constructor would not narrow the scan.
+export function rangesAfter(cursorCount: number): string {
+  return `${rangesInPriorities(cursorCount, '>')} OR priority > :priority${cursorCount - 1}`;
+}
+
+function rangesInPriorities(cursorCount: number, comparison: '>' | '<='): string {
+  const rangeOf = (index: number) => `(priority = :priority${index} AND id ${comparison} :lastId${index})`;
+  return Array.from({ length: cursorCount }, (_, index) => rangeOf(index)).join(' OR ');
+}
+
+/** The priorities before, and between, those of the cursors. */
+function rangesBetween(cursorCount: number, of = ''): string {
+  const ranges = [`${of}priority < :priority0`];
+  for (let index = 1; index < cursorCount; index++) {
+    ranges.push(`(${of}priority > :priority${index - 1} AND ${of}priority < :priority${index})`);
+  }
+  return ranges.join(' OR ');
+}
+
+/**
+ * The priority of a more urgent job that waits before the cursors, read backwards and without locks: deleted entries of
+ * finished jobs stand before a cursor by the hundred thousand. A locking scan, or one from the head, would read all of
+ * them to find an empty range.
+ */
+export const moreUrgent = (cursorCount: number) => `
+         (SELECT u.priority
+          FROM {jobs} u FORCE INDEX ({jobs}_queue)
+          WHERE u.queue = :queue AND u.runnable = ${IN_QUEUE} AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (${rangesBetween(cursorCount, 'u.')})
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent`;

@@ -14,7 +14,7 @@ import { safeId } from '../../../../job/identifiers.js';
 import { deleteClaim } from '../../../rows/lease.js';
 import { classifyError } from '../../../core/classify-error.js';
 import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';
-import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';
+import { findFirstWaiting, OF_QUEUE } from './claimable.js';
 import type { QueuePosition } from '../../../rows/scan-cursors.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at
@@ -40,6 +40,9 @@ const selectMarked = (range: string, order: string) => `
   WHERE ${OF_QUEUE} AND ${range} AND claim_id = :claimId
   ORDER BY ${order}
   LIMIT :limit`;
+
+/** All jobs from a position on, including the position with the id `lastId0 + 1`. */
+const FROM_POSITION = '((priority = :priority0 AND id > :lastId0) OR priority > :priority0)';
 
 const OF_PRIORITY = 'priority = :priority0';
 
