@@ -1,3 +1,4 @@
+import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
 import type { ClaimRequest } from '../rows/claim.js';
@@ -7,7 +8,7 @@ import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
 import type { ClaimDatabase, ClaimImplementation, ClaimStrategies } from '../rows/claim-strategies.js';
 import { transactClaim } from '../rows/claimed-row.js';
 import type { ScanCursors, ScanStart } from '../rows/scan-cursors.js';
-import { withoutUnsafeIds } from './malformed-jobs.js';
+import { markUnsafeIdsDead } from './malformed-jobs.js';
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
@@ -107,4 +108,22 @@ function withSafeIds(database: ClaimDatabase): ClaimDatabase {
     transaction: (work) => withoutUnsafeIds(database, () => database.transaction(work)),
     transactOnce: (work, hasWritten) => withoutUnsafeIds(database, () => database.transactOnce(work, hasWritten)),
   };
+}
+
+// Each try moves one batch of such jobs out of the way.
+const MAX_TRIES = 10;
+
+/** Repeats the work after jobs whose ids no number can represent were made dead, because the work cannot name them. */
+export async function withoutUnsafeIds<T>(
+  database: Pick<ClaimDatabase, 'transaction'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
+      await database.transaction(markUnsafeIdsDead, 1);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import { pageSize } from '../../common/page-size.js';
-import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
+import { MalformedJobError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
-import type { SqlDatabase } from '../core/sql-database.js';
 import { endJobs } from '../ends/end-jobs.js';
 import { deleteFrom, execute, query, type Statement, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
@@ -30,26 +29,11 @@ const LAST_IDS = `
   SELECT (SELECT MAX(id) FROM {jobs} WHERE id <= ${MAX_ID}) AS live,
          (SELECT MAX(id) FROM {history} WHERE id <= ${MAX_ID}) AS finished`;
 
-// Each try moves one batch of such jobs out of the way.
-const MAX_TRIES = 10;
-
-/** Repeats the work after jobs whose ids no number can represent were made dead, because the work cannot name them. */
-export async function withoutUnsafeIds<T>(
-  database: Pick<SqlDatabase, 'transaction'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
-      await database.transaction(markUnsafeIdsDead, 1);
-    }
-  }
-}
-
-/** The jobs receive the next free ids. No new job can get these: the server continues after the largest id. */
-function* markUnsafeIdsDead(): Work<void> {
+/**
+ * Ends jobs whose ids no number can represent. They receive the next free ids. No new job can get these: the server continues
+ * after the largest id.
+ */
+export function* markUnsafeIdsDead(): Work<void> {
   const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK, { limit: pageSize(BATCH_SIZE) });
   if (rows.length === 0) return;
   yield* execute(REMOVE, { texts: rows.map(({ text }) => text) });

@@ -1,7 +1,7 @@
 import { pageSize } from '../../common/page-size.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer } from './cursor-claimer.js';
+import { CursorClaimer, withoutUnsafeIds } from './cursor-claimer.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimStrategies } from '../rows/claim-strategies.js';
 import type { CommitListener } from '../core/caller-transaction.js';
@@ -26,7 +26,6 @@ import { StuckJobCleanup } from './stuck-job-cleanup.js';
 import { promote } from './promote.js';
 import { archiveExpired, prune } from './prune.js';
 import { cancelRequests } from '../rows/cancel-requests.js';
-import { withoutUnsafeIds } from './malformed-jobs.js';
 import { addQueues } from '../features/queues/queue-registration.js';
 
 export interface JobStoreSettings {
