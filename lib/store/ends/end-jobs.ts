@@ -115,34 +115,6 @@ function* enqueueDeadLetters(ends: readonly JobEnd[]): Work<void> {
   if (letters.length > 0) yield* enterJobs(letters);
 }
 
-/** As the listeners in the process of the worker receive them. */
-export function completionEvents(completions: readonly Completion[]): JobEventSource {
-  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfCompletion);
-}
-
-export function rescueEvents(completions: readonly Completion[]): JobEventSource {
-  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfRescue);
-}
-
-function eventsOfCompletion(completion: Completion): JobEvent[] {
-  const { outcome, ranMs } = completion;
-  const result = outcome.kind === 'complete' ? { result: outcome.result } : {};
-  return eventsOf(outcome).map((event) => ({ ...eventFieldsOf(completion), ...event, ...result, ranMs }));
-}
-
-function eventsOfRescue(completion: Completion): JobEvent[] {
-  const { outcome } = completion;
-  const fields = { ...eventFieldsOf(completion), ...('error' in outcome && { error: outcome.error }) };
-  const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
-  const rescuedEvent: JobEvent = { ...fields, event: 'rescued', delayMs };
-  if (outcome.kind === 'dead') return [rescuedEvent, { ...fields, event: 'dead' }];
-  return outcome.kind === 'cancel' ? [rescuedEvent, { ...fields, event: 'cancelled' }] : [rescuedEvent];
-}
-
-function eventFieldsOf({ job: { id, queue, name, attempt }, owner }: Completion) {
-  return { queue, jobId: id, name, attempt, owner: owner ?? null };
-}
-
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
   SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
@@ -197,4 +169,32 @@ function queueReturnOf(completion: Completion): QueueReturn | undefined {
     default:
       return undefined;
   }
+}
+
+/** As the listeners in the process of the worker receive them. */
+export function completionEvents(completions: readonly Completion[]): JobEventSource {
+  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfCompletion);
+}
+
+export function rescueEvents(completions: readonly Completion[]): JobEventSource {
+  return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfRescue);
+}
+
+function eventsOfCompletion(completion: Completion): JobEvent[] {
+  const { outcome, ranMs } = completion;
+  const result = outcome.kind === 'complete' ? { result: outcome.result } : {};
+  return eventsOf(outcome).map((event) => ({ ...eventFieldsOf(completion), ...event, ...result, ranMs }));
+}
+
+function eventsOfRescue(completion: Completion): JobEvent[] {
+  const { outcome } = completion;
+  const fields = { ...eventFieldsOf(completion), ...('error' in outcome && { error: outcome.error }) };
+  const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+  const rescuedEvent: JobEvent = { ...fields, event: 'rescued', delayMs };
+  if (outcome.kind === 'dead') return [rescuedEvent, { ...fields, event: 'dead' }];
+  return outcome.kind === 'cancel' ? [rescuedEvent, { ...fields, event: 'cancelled' }] : [rescuedEvent];
+}
+
+function eventFieldsOf({ job: { id, queue, name, attempt }, owner }: Completion) {
+  return { queue, jobId: id, name, attempt, owner: owner ?? null };
 }
