@@ -7,8 +7,7 @@ import { columnProblem, readDate, readErrors, readOverrides } from '../../job/re
 import { safeId, idsOf } from '../../job/identifiers.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
-import type { ClaimRequest } from './claim.js';
-import type { ClaimDatabase } from './claim-strategies.js';
+import type { ClaimRequest, ClaimDatabase } from './claim.js';
 import { jobEventsOf } from '../core/event-outbox.js';
 import {
   Ids,

@@ -1,6 +1,6 @@
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import type { ClaimStrategies, UnsupportedStrategies } from '../rows/claim-strategies.js';
+import type { ClaimStrategies, UnsupportedStrategies } from '../rows/claim.js';
 import type { ChosenStrategies, ChosenStrategy } from './job-store.js';
 
 /**

@@ -1,11 +1,10 @@
 import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import type { ClaimRequest } from '../rows/claim.js';
+import type { ClaimRequest, ClaimDatabase, ClaimImplementation, ClaimStrategies } from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
-import type { ClaimDatabase, ClaimImplementation, ClaimStrategies } from '../rows/claim-strategies.js';
 import { transactClaim } from '../rows/claimed-row.js';
 import type { ScanCursors, ScanStart } from '../rows/scan-cursors.js';
 import { markUnsafeIdsDead } from './malformed-jobs.js';

@@ -3,7 +3,7 @@ import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../
 import { GroupTurns } from '../features/groups/group-turns.js';
 import { CursorClaimer, withoutUnsafeIds } from './cursor-claimer.js';
 import { chooseStrategies } from './choose-strategies.js';
-import type { ClaimStrategies } from '../rows/claim-strategies.js';
+import type { ClaimStrategies } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';

@@ -6,7 +6,7 @@ import type { BoundStatement, Templates } from '../../core/template.js';
 import type { OnRetry } from '../../core/with-retry.js';
 import type { Check } from '../../doctor/check.js';
 import type { NotificationChannel } from '../../notifications/notification-channel.js';
-import type { ClaimStrategies } from '../../rows/claim-strategies.js';
+import type { ClaimStrategies } from '../../rows/claim.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { WorkerLocks } from '../../rows/worker-locks.js';
 import type { DatabaseSchema } from '../../schema/database-schema.js';

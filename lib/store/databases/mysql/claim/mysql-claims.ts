@@ -1,5 +1,5 @@
 import type { DedicatedConnection, Dialect, SqlDatabase } from '../../../core/sql-database.js';
-import type { ClaimStrategies } from '../../../rows/claim-strategies.js';
+import type { ClaimStrategies } from '../../../rows/claim.js';
 import { WAITING_ONLY } from './lock-waiting-only.js';
 import { claimingOptimistically } from './optimistic.js';
 import { BY_SCAN, skipLockedRefusal, skippingLocked } from './skip-locked.js';

@@ -1,9 +1,8 @@
 import type { ClaimedJob } from '../../../../job/job.js';
-import type { ClaimRequest } from '../../../rows/claim.js';
+import type { ClaimRequest, ClaimImplementation } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, MARK, writeClaim, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { statement, Ids, query, executeAll, type Work } from '../../../core/statement.js';
-import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
 import { CLAIMABLE, findFirstWaiting, OF_QUEUE } from './claimable.js';
 
 const OLDEST_WAITING = `

@@ -1,8 +1,7 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { DedicatedConnection } from '../../../core/sql-database.js';
 import { query, type Work } from '../../../core/statement.js';
-import type { ClaimRequest } from '../../../rows/claim.js';
-import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
+import type { ClaimRequest, ClaimImplementation } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../../rows/claimed-row.js';
 import {
   mayCheckForMissedWork,

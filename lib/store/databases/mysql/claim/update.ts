@@ -1,6 +1,5 @@
 import type { ClaimedJob } from '../../../../job/job.js';
-import type { ClaimRequest } from '../../../rows/claim.js';
-import type { ClaimImplementation } from '../../../rows/claim-strategies.js';
+import type { ClaimRequest, ClaimImplementation } from '../../../rows/claim.js';
 import {
   CLAIMED_COLUMNS,
   claimedJobs,

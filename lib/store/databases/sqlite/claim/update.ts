@@ -1,6 +1,5 @@
-import type { ClaimRequest } from '../../../rows/claim.js';
+import type { ClaimRequest, ClaimImplementation, ClaimStrategies } from '../../../rows/claim.js';
 import type { ClaimedJob } from '../../../../job/job.js';
-import type { ClaimImplementation, ClaimStrategies } from '../../../rows/claim-strategies.js';
 import { CLAIMED_COLUMNS, MARK, writeClaim, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { query, type Work } from '../../../core/statement.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';
