@@ -1,10 +1,9 @@
 import { buildJob, encodeHeaders } from '../job/job-content.js';
 import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import { checkJobId } from '../job/identifiers.js';
-import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 

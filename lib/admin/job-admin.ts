@@ -6,7 +6,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
 import { checkQueueName, checkJobId } from '../job/identifiers.js';
-import { requireOptions } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage, StateOfJob } from '../store/admin/admin-store.js';

@@ -4,10 +4,10 @@ import type { BulkOptions } from '../job/bulk-options.js';
 import type { BulkVerb } from '../job/changed-states.js';
 import { HEADERS } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions } from '../job/expectation.js';
+import { expected, isOptions, requireOptions } from '../job/expectation.js';
 import { nameProblem, checkJobId } from '../job/identifiers.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
-import { checked, date, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { checked, date, kind, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
 import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 
 /** The maximum number of jobs that one transaction changes. */

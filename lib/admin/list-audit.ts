@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { NAME_EXPECTED, isName } from '../job/identifiers.js';
-import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { kind, oneOf, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { AUDIT_VERBS, type AuditFilter, type AuditRecord } from '../store/features/audit/audit-store.js';
 import type { AdminParts } from './admin-parts.js';

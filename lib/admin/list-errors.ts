@@ -1,16 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
-import {
-  kind,
-  oneOf,
-  option,
-  optionProblems,
-  requireOptions,
-  resolveOptions,
-  whole,
-  type SchemaOf,
-} from '../job/option-schema.js';
+import { kind, oneOf, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 import { OTHER_ERRORS, type MetricsStore } from '../store/features/metrics/metrics-store.js';
 
 export interface ErrorsOptions {

@@ -1,7 +1,8 @@
 import { FLOW_STATES, type FlowFilter, type FlowSummary } from '../job/flows/flow-record.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isName, NAME_EXPECTED } from '../job/identifiers.js';
-import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { kind, oneOf, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import type { AdminParts } from './admin-parts.js';
 

@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { isName, NAME_EXPECTED } from '../job/identifiers.js';
-import { kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { kind, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { SIGNAL_KEY } from '../job/signal.js';
 import type { WaitFilter, WaitRecord } from '../store/features/steps/step-store.js';

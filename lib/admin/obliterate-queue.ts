@@ -1,17 +1,9 @@
 import { pageSize } from '../common/page-size.js';
 import type { RecordedChanges } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
-import {
-  abortSignal,
-  checked,
-  flag,
-  option,
-  optionProblems,
-  requireOptions,
-  type SchemaOf,
-} from '../job/option-schema.js';
+import { abortSignal, checked, flag, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';

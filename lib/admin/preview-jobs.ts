@@ -1,8 +1,7 @@
 import { changedStates, type BulkVerb } from '../job/changed-states.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, requireOptions } from '../job/expectation.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
-import { requireOptions } from '../job/option-schema.js';
 import { resolveReplayKind, type ReplayKind } from '../job/replay-options.js';
 import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 import type { JobCount } from '../store/features/stats/stats-store.js';

@@ -3,9 +3,9 @@ import { batchesOf, groupBy } from '../common/lists.js';
 import { pageSize } from '../common/page-size.js';
 import type { Histogram } from '../job/histogram.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
-import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { kind, oneOf, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
 import {
   addSums,
   emptySums,

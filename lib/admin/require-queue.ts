@@ -1,5 +1,6 @@
 import { InvalidOptionsError, QueueNotFoundError } from '../job/errors.js';
-import { flag, option, requireOptions } from '../job/option-schema.js';
+import { flag, option } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { givenFilter, type JobSelection } from './job-selection.js';

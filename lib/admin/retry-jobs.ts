@@ -1,7 +1,7 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
 import { changedStates } from '../job/changed-states.js';
-import { requireOptions } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { resolveReplay, type resolveReplayKind } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';

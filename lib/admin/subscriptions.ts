@@ -1,7 +1,6 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
-import { requireOptions } from '../job/option-schema.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { AdminParts } from './admin-parts.js';
 import { requireQueue } from './require-queue.js';

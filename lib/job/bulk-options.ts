@@ -5,12 +5,12 @@ import {
   func,
   option,
   optionProblems,
-  requireOptions,
   resolveOptions,
   whole,
   type Resolved,
   type SchemaOf,
 } from './option-schema.js';
+import { requireOptions } from './expectation.js';
 
 /** Options of an action on several jobs. */
 export interface BulkOptions {

@@ -1,7 +1,7 @@
 import { toMs, type Duration } from '../common/units.js';
 import type { BackoffOptions } from './backoff-options.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions } from './expectation.js';
+import { expected, isOptions, requireOptions } from './expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from './groups/group-key.js';
 import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './identifiers.js';
@@ -15,7 +15,6 @@ import {
   option,
   optionProblems,
   positiveDuration,
-  requireOptions,
   whole,
   type Option,
   type SchemaOf,

@@ -1,6 +1,6 @@
 import { BYTE_SIZE_EXPECTED, toBytes, DURATION_EXPECTED, toMs } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
+import { expected, isOptions, isWhole, requireOptions, unknownKeys } from './expectation.js';
 
 export interface Option<Resolved = unknown> {
   /** The problems of a value that is not undefined, one line each; undefined lines are no problem. */
@@ -150,16 +150,6 @@ function nameProblems(schema: Schema, values: Readonly<Record<string, unknown>>,
 /** The options that are not undefined. */
 export function defined<T extends object>(options: T | undefined): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as never;
-}
-
-/** Throws InvalidOptionsError unless `given` is an object. Returns it. */
-export function requireOptions<Options extends object>(
-  where: string,
-  given: Options,
-  what = 'options to be an object',
-): Options {
-  if (isOptions(given)) return given;
-  throw new InvalidOptionsError(where, [expected(false, what, given)!]);
 }
 
 /** The transaction in the options of a verb that has no others. Throws InvalidOptionsError. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Duration } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected } from './expectation.js';
+import { expected, requireOptions } from './expectation.js';
 import { isName, NAME_EXPECTED } from './identifiers.js';
 import {
   kind,
@@ -9,7 +9,6 @@ import {
   optionProblems,
   positiveDuration,
   problemOf,
-  requireOptions,
   resolveOptions,
   type SchemaOf,
 } from './option-schema.js';

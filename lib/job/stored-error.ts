@@ -1,4 +1,4 @@
-import { jsonOf } from './expectation.js';
+import { jsonOf } from '../common/message-text.js';
 import { isEnvelope } from './codec/payload-codec.js';
 
 /** An error as it is stored with its job. */

@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import { withTimeout } from '../common/abort.js';
 import type { ContentCodec } from './codec/content-codec.js';
-import { formatValue } from './expectation.js';
+import { formatValue } from '../common/message-text.js';
 import { storedError } from './stored-error.js';
 
 export interface RuleParts {

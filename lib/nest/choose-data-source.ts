@@ -1,7 +1,7 @@
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { DataSource } from 'typeorm';
 import { InvalidOptionsError, SqlQueueError, StoreUnavailableError, UnsupportedDatabaseError } from '../job/errors.js';
-import { didYouMean } from '../job/expectation.js';
+import { didYouMean } from '../common/message-text.js';
 import { databaseOf, EMBEDDED_TYPE } from '../store/databases/index.js';
 import { dataSourceOptions, withoutPassword } from './connection-options.js';
 import { OPTIONS_PLACE, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';

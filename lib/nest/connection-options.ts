@@ -1,6 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Duration } from '../common/units.js';
-import { didYouMean, expected, formatValue, isOptions, orList } from '../job/expectation.js';
+import { expected, isOptions } from '../job/expectation.js';
+import { didYouMean, formatValue, orList } from '../common/message-text.js';
 import { DATABASE_TYPES, findDatabase } from '../store/databases/index.js';
 import { duration, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 

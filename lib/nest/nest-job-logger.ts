@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { JobLogger, LogParams } from '../common/logger.js';
-import { jsonOf } from '../job/expectation.js';
+import { jsonOf } from '../common/message-text.js';
 
 /**
  * How the parameters of a log line reach the logger of the application. `params`: as an object after the message, for the

@@ -1,4 +1,4 @@
-import { didYouMean } from '../job/expectation.js';
+import { didYouMean } from '../common/message-text.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import type { SqlQueueModuleOptions } from './module-options.js';

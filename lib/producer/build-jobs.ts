@@ -1,10 +1,9 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
 import { buildJob } from '../job/job-content.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
 import type { NewJob } from '../job/job.js';
-import { requireOptions } from '../job/option-schema.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { InTransaction, JobOfQueue, JobToEnqueue } from './enqueued-job.js';

@@ -2,7 +2,7 @@ import { buildJob } from '../job/job-content.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { checkQueueName } from '../job/identifiers.js';
-import { requireOptions } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { EnqueueStatement, InTransaction, StatementOptions } from './enqueued-job.js';
 import type { JobInserter } from './job-inserter.js';

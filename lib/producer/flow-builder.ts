@@ -1,6 +1,6 @@
 import { isTurnLong, nextTurn } from '../common/turn.js';
 import { FlowCycleError, InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys, requireOptions } from '../job/expectation.js';
 import { onFailureProblem, resolveFlowOptions, type FanOutOptions } from '../job/flows/flow-options.js';
 import { buildJob } from '../job/job-content.js';
 import { checkFlowSize, type NewEdge, type NewFlow, type OnFailure } from '../job/flows/flow.js';
@@ -8,7 +8,6 @@ import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';
 import { checkQueueName } from '../job/identifiers.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
-import { requireOptions } from '../job/option-schema.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { EnqueuedJob, InTransaction } from './enqueued-job.js';
 import type { JobInserter } from './job-inserter.js';

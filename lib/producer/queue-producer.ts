@@ -3,7 +3,7 @@ import { checkJobId } from '../job/identifiers.js';
 import { matchesHeaders } from '../job/topics.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';
-import { requireOptions } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';

@@ -3,7 +3,7 @@ import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { checkQueueName } from '../job/identifiers.js';
 import type { JobOverrides } from '../job/job-overrides.js';
-import { requireOptions } from '../job/option-schema.js';
+import { requireOptions } from '../job/expectation.js';
 import { resolveWaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { InTransaction, RequestOptions } from './enqueued-job.js';

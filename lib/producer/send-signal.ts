@@ -1,7 +1,6 @@
 import { groupBy } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { unknownKeys } from '../job/expectation.js';
-import { requireOptions } from '../job/option-schema.js';
+import { unknownKeys, requireOptions } from '../job/expectation.js';
 import { encodeValue } from '../job/job-content.js';
 import { signalHash, signalProblems } from '../job/signal.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';

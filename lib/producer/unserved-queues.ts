@@ -1,7 +1,7 @@
 import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
-import { didYouMean } from '../job/expectation.js';
+import { didYouMean } from '../common/message-text.js';
 import type { QueueStore } from '../store/features/queues/queue-store.js';
 
 const LOOK_INTERVAL_MS = 30_000;

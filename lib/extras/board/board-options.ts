@@ -2,7 +2,7 @@ import type { CanActivate, FactoryProvider, ModuleMetadata, Type } from '@nestjs
 import type { Duration } from '../../common/units.js';
 import { INSTANCE, ORIGINS, pathLike, REDACT, type DashboardOptions } from '../dashboard/dashboard-options.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected } from '../../job/expectation.js';
+import { expected, requireOptions } from '../../job/expectation.js';
 import {
   checked,
   durationOf,
@@ -11,7 +11,6 @@ import {
   kind,
   option,
   optionProblems,
-  requireOptions,
   resolveOptions,
   type Resolved,
   type SchemaOf,

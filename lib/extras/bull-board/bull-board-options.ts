@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { INSTANCE, ORIGINS, pathLike, REDACT, type DashboardOptions } from '../dashboard/dashboard-options.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected, isOptions } from '../../job/expectation.js';
+import { expected, isOptions, requireOptions } from '../../job/expectation.js';
 import { nameProblem } from '../../job/identifiers.js';
 import {
   checked,
@@ -10,7 +10,6 @@ import {
   kind,
   option,
   optionProblems,
-  requireOptions,
   resolveOptions,
   type Resolved,
   type SchemaOf,

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CLAIM_STRATEGIES } from '../../job/claim-strategy.js';
 import { hasCode } from '../../job/errors.js';
-import { didYouMean } from '../../job/expectation.js';
+import { didYouMean } from '../../common/message-text.js';
 import { CallOptions, oneOf, wholeNumber, type Command } from './command.js';
 import { confirm } from './confirm.js';
 import { commandHelp } from './help.js';

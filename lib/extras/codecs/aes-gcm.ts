@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../../job/expectation.js';
-import { requireOptions } from '../../job/option-schema.js';
+import { expected, isOptions, unknownKeys, requireOptions } from '../../job/expectation.js';
 import {
   isEnvelope,
   readEnvelope,

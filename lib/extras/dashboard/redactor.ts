@@ -1,4 +1,4 @@
-import { jsonOf } from '../../job/expectation.js';
+import { jsonOf } from '../../common/message-text.js';
 
 /** The place of a value that the board is about to show. */
 export interface RedactContext {

@@ -1,7 +1,8 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { JobOfRun } from '../../job/instrumentation.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { flag, kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../../job/option-schema.js';
+import { flag, kind, oneOf, option, optionProblems, type SchemaOf } from '../../job/option-schema.js';
+import { requireOptions } from '../../job/expectation.js';
 
 /**
  * How the span of a job relates to the span that has sent the job. `link`: it starts a trace of its own with a link to the

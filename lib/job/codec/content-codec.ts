@@ -3,7 +3,7 @@ import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
 import type { OutageLog } from '../../common/logger.js';
 import { answerWithin } from '../../common/abort.js';
 import { ContentUnavailableError, hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
-import { formatValue } from '../expectation.js';
+import { formatValue } from '../../common/message-text.js';
 import { innerOf, type Blobs } from './blobs.js';
 import {
   isBlob,

@@ -1,4 +1,4 @@
-import { didYouMean } from '../expectation.js';
+import { didYouMean } from '../../common/message-text.js';
 import { SqlQueueError } from './sql-queue-error.js';
 
 /** The queue does not exist: no process has declared it, and no table knows it. Nothing was changed. */

@@ -1,5 +1,5 @@
 import type { GroupRules } from '../groups/group-options.js';
-import { didYouMean } from '../expectation.js';
+import { didYouMean } from '../../common/message-text.js';
 import { isFinalState } from '../job-state.js';
 import { allowedInMs, jobsAllowed, type RateUse } from '../limits/rate.js';
 import type { Rate } from '../limits/limit-options.js';

@@ -1,8 +1,7 @@
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
-import { expected } from '../expectation.js';
+import { expected, requireOptions } from '../expectation.js';
 import { KEY_OPTIONS, type KeyOptions } from '../job-key.js';
-import { requireOptions } from '../option-schema.js';
 import { ON_FAILURE, type OnFailure } from './flow.js';
 
 /** The options of `job.fanOut`: those of `enqueue` without a key, for each child. */

@@ -1,7 +1,7 @@
 import { DURATION_EXPECTED, type Duration } from '../../common/units.js';
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
-import { expected, isOptions, isWhole } from '../expectation.js';
+import { expected, isOptions, isWhole, requireOptions } from '../expectation.js';
 import { isName, NAME_EXPECTED } from '../identifiers.js';
 import {
   checked,
@@ -12,7 +12,6 @@ import {
   oneOf,
   option,
   optionProblems,
-  requireOptions,
   resolveOptions,
   type SchemaOf,
 } from '../option-schema.js';

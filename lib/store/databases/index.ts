@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import { UnsupportedDatabaseError } from '../../job/errors.js';
-import { orList } from '../../job/expectation.js';
+import { orList } from '../../common/message-text.js';
 import { MYSQL_CHECKS } from './mysql/checks/mysql-doctor.js';
 import { MYSQL_CONNECTION } from './mysql/mysql-options.js';
 import { mysqlSchema, openMysql, openMysqlForLeases, openMysqlUnchecked } from './mysql/open-mysql.js';

@@ -2,7 +2,7 @@ import { age } from '../../../common/units.js';
 import type { RelatedJobs } from '../../../job/flows/flow-record.js';
 import type { JobRecord } from '../../../job/job.js';
 import { traceIdOf } from '../../../job/trace-id.js';
-import { jsonOf } from '../../../job/expectation.js';
+import { jsonOf } from '../../../common/message-text.js';
 import type { StepRecord } from '../../../store/features/steps/step-store.js';
 import { jobId, type Command } from '../command.js';
 import { CommandFailedError } from '../errors.js';

@@ -1,4 +1,4 @@
-import { jsonOf } from '../../../job/expectation.js';
+import { jsonOf } from '../../../common/message-text.js';
 import type { Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';

@@ -1,4 +1,4 @@
-import { formatValue } from '../../../job/expectation.js';
+import { formatValue } from '../../../common/message-text.js';
 
 export interface Host {
   readonly host: string;
