@@ -34,7 +34,7 @@ export class WorkNotifier {
 
   /** Call it before the jobs of the queue commit. */
   prepare(queue: string): void {
-    if (!this.#queues?.of(queue)) this.channel?.prepare();
+    if (!this.serves(queue)) this.channel?.prepare();
   }
 
   /** Up to `jobs` jobs wait. Other processes are notified if this one does not have room for all of them. */

@@ -118,6 +118,11 @@ export class Attempt implements HandlerActions {
     return committing && !this.#detachedEnd ? committing.then(end) : end();
   }
 
+  #closeCalls(): void {
+    this.#areCallsClosed = true;
+    this.#calls?.close();
+  }
+
   #endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
     if (this.#detachedEnd) return this.#detachedEnd;
     const forgottenError = this.#calls?.forgottenError;
@@ -193,11 +198,6 @@ export class Attempt implements HandlerActions {
 
   get calls(): JobCalls {
     return (this.#calls ??= new JobCalls(this.job, this.#areCallsClosed));
-  }
-
-  #closeCalls(): void {
-    this.#areCallsClosed = true;
-    this.#calls?.close();
   }
 
   get steps(): JobSteps {
