@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { SUBJECT } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import type { ResolvedBulk } from '../job/bulk-options.js';
 import type { JobRecord } from '../job/job.js';
 import type { JobState } from '../job/job-state.js';

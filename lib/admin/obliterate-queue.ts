@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import type { RecordedChanges } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, requireOptions } from '../job/expectation.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import type { BulkOptions } from '../job/bulk-options.js';
 import type { EnqueuedJob } from '../job/enqueued-job.js';
 import { checkQueueName } from '../job/identifiers.js';

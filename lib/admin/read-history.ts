@@ -1,6 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import { batchesOf, groupBy } from '../common/lists.js';
-import { pageSize } from '../common/page-size.js';
+import { batchesOf, groupBy, pageSize } from '../common/lists.js';
 import type { Histogram } from '../job/histogram.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, requireOptions } from '../job/expectation.js';

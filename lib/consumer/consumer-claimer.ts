@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';

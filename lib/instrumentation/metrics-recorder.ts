@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import { inRootContext } from '../common/async-context.js';
 import type { Clock, DatabaseClock } from '../common/clock.js';
 import { OutageLog, type JobLogger } from '../common/logger.js';

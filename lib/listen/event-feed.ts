@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import type { Clock } from '../common/clock.js';
 import { OutageLog, type JobLogger } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import { inRootContext } from '../common/async-context.js';
 import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { Rescuer } from './complete/rescuer.js';
 import { PollHealth } from './poll-health.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import { logText, type JobLogger } from '../common/logger.js';
-import { pageSize } from '../common/page-size.js';
+import { pageSize } from '../common/lists.js';
 import { PollLoop } from '../common/poll-loop.js';
 
 const PRUNE_BATCH_SIZE = 500;

@@ -1,4 +1,4 @@
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import { newJob } from '../support/jobs.js';
 import { readPages } from '../support/read-pages.js';
 import { describeStores } from '../support/stores.js';

@@ -1,6 +1,6 @@
 import { ScheduleConflictError, ScheduleNotFoundError } from '../../lib/job/errors.js';
 import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import { finalBatchOf, newJob } from '../support/jobs.js';
 import { newSchedule } from '../support/schedules.js';
 import { describeStores, type World } from '../support/stores.js';

@@ -1,5 +1,5 @@
 import { DataSource, type QueryRunner } from 'typeorm';
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 import type { TestConnection, TestServer } from '../support/servers.js';
 import { Actor, LEASE_MS } from './actor.js';

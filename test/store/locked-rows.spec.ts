@@ -1,7 +1,7 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { NewJob } from '../../lib/job/job.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';

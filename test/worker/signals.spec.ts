@@ -1,4 +1,4 @@
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';

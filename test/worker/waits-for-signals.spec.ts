@@ -1,4 +1,4 @@
-import { limitPages } from '../../lib/common/page-size.js';
+import { limitPages } from '../../lib/common/lists.js';
 import type { WaitFilter } from '../../lib/store/features/steps/step-store.js';
 import { describeEngines, type World } from '../support/engines.js';
 

@@ -1,5 +1,4 @@
-import { batchesOf } from '../../common/lists.js';
-import { pageSize } from '../../common/page-size.js';
+import { batchesOf, pageSize } from '../../common/lists.js';
 import { nextTurn } from '../../common/turn.js';
 import { safeId } from '../../job/identifiers.js';
 import type { JobEventName } from '../../job/queue-event.js';

@@ -1,5 +1,4 @@
-import { batchesOf } from '../../common/lists.js';
-import { pageSize } from '../../common/page-size.js';
+import { batchesOf, pageSize } from '../../common/lists.js';
 import { deleteFrom, executeAll, executeInBatches, statement, type Work, type Statement } from '../core/statement.js';
 import { randomId, ascending, idsOf } from '../../job/identifiers.js';
 import { readOverrides } from '../../job/read-columns.js';

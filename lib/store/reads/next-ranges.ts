@@ -1,7 +1,6 @@
 import type { PageOrder } from '../../job/page-options.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
-import { batchesOf, groupBy } from '../../common/lists.js';
-import { pageSize } from '../../common/page-size.js';
+import { batchesOf, groupBy, pageSize } from '../../common/lists.js';
 
 /** Ranges that may have the next entries of a list. */
 export interface NextRanges<Range> {

@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import { MalformedJobError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from '../core/event-outbox.js';
 import type { Dialect } from '../core/sql-database.js';

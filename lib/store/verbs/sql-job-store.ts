@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
 import { CursorClaimer, withoutUnsafeIds } from './cursor-claimer.js';

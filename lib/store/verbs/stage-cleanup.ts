@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { deleteStaged } from '../ends/stages.js';
 import { idsOf, withSafeIds } from '../../job/identifiers.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import { expected } from '../../job/expectation.js';
 import { MAX_TIMESTAMP_MS, type ColumnProblem } from '../../job/read-columns.js';
 import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';

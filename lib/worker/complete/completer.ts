@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
 import { hasCode } from '../../job/errors.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../../common/page-size.js';
+import { pageSize } from '../../common/lists.js';
 import { isTurnLong, nextTurn } from '../../common/turn.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';

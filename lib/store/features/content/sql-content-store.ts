@@ -1,4 +1,4 @@
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
 import { hasCode } from '../../../job/errors.js';
 import {

@@ -1,4 +1,4 @@
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { isTurnLong } from '../../../common/turn.js';
 import type { FlowFilter, FlowNode, FlowState, FlowSummary } from '../../../job/flows/flow-record.js';
 import { isFinalState, type FinalState, type JobState } from '../../../job/job-state.js';

@@ -1,4 +1,4 @@
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
 import { executeInBatches, Ids, queryIds, queryInBatches, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';

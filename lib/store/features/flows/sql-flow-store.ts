@@ -1,5 +1,4 @@
-import { batchesOf } from '../../../common/lists.js';
-import { pageSize } from '../../../common/page-size.js';
+import { batchesOf, pageSize } from '../../../common/lists.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { EventJob } from '../../core/event-outbox.js';

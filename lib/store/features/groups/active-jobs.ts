@@ -1,6 +1,5 @@
-import { groupBy } from '../../../common/lists.js';
+import { groupBy, pageSize } from '../../../common/lists.js';
 import { idsInClaims } from '../../reads/live-candidates.js';
-import { pageSize } from '../../../common/page-size.js';
 import { idsOf } from '../../../job/identifiers.js';
 import { queryInBatches, type Work } from '../../core/statement.js';
 import type { GroupRow } from './group-row.js';

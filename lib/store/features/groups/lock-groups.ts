@@ -1,5 +1,5 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
 import type { Lock } from '../../core/template.js';
 

@@ -1,6 +1,5 @@
-import { groupBy } from '../../../common/lists.js';
+import { groupBy, pageSize } from '../../../common/lists.js';
 import { readIds } from '../../../job/read-columns.js';
-import { pageSize } from '../../../common/page-size.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import { deleteFrom, execute, query, queryInBatches, type Work } from '../../core/statement.js';
 import { findActiveJobs } from './active-jobs.js';

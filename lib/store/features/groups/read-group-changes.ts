@@ -1,4 +1,4 @@
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { withSafeIds } from '../../../job/identifiers.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
 import { ARRIVING, IN_QUEUE, RETURNED } from '../../tables/runnable.js';

@@ -1,7 +1,6 @@
-import { batchesOf, groupBy } from '../../../common/lists.js';
+import { batchesOf, groupBy, pageSize } from '../../../common/lists.js';
 import type { GroupRules } from '../../../job/groups/group-options.js';
 import { readIds } from '../../../job/read-columns.js';
-import { pageSize } from '../../../common/page-size.js';
 import {
   executeInBatches,
   Ids,

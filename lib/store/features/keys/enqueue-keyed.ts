@@ -18,7 +18,7 @@ import {
 import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { ascending } from '../../../job/identifiers.js';
 import { deleteEarlierRuns, findEarlierRuns, withRestart, type EarlierRuns } from '../../ends/earlier-runs.js';
 import { detachSubject } from '../../ends/subjects.js';

@@ -2,8 +2,7 @@ import { allowedInMs, jobsAllowed, jobSpacingUs, mostAheadUs, useAfter } from '.
 import type { Limits, Rate } from '../../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { readIds } from '../../../job/read-columns.js';
-import { batchesOf } from '../../../common/lists.js';
-import { pageSize } from '../../../common/page-size.js';
+import { batchesOf, pageSize } from '../../../common/lists.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
 import { idsOf } from '../../../job/identifiers.js';
 import type { ClaimRequest } from '../../rows/claim.js';

@@ -3,7 +3,7 @@ import type { Assignment, StageClaimRequest } from './consumer-store.js';
 import { assignIdleJobs } from './assign.js';
 import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../../rows/claimed-row.js';
 import { Ids, query, type Values, type Work } from '../../core/statement.js';
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { IN_STAGE } from '../../tables/runnable.js';
 
 // Reads without locks. The next statement locks each job and checks it again.

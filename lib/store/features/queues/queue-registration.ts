@@ -1,9 +1,8 @@
-import { batchesOf, groupBy } from '../../../common/lists.js';
+import { batchesOf, groupBy, pageSize } from '../../../common/lists.js';
 import type { Subscription } from '../../../job/topics.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { StoreParts } from '../../rows/store-parts.js';
-import { pageSize } from '../../../common/page-size.js';
 import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';

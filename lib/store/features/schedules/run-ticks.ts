@@ -2,7 +2,7 @@ import type { NewJob } from '../../../job/job.js';
 import { jobOfTick, type NewSchedule } from '../../../job/schedules/schedule.js';
 import { dueTicks } from '../../../job/schedules/ticks.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
 import { numberOrNull, readSchedule, SCHEDULE_COLUMNS, type DatedRow, type ScheduleRow } from './schedule-row.js';
 import type { TickJob, TickResult } from './schedule-store.js';

@@ -1,9 +1,8 @@
 import { readClaimedJobs, type JobOfClaim } from '../../reads/claimed-jobs.js';
 import { readQueues } from '../queues/read-queues.js';
-import { groupBy } from '../../../common/lists.js';
+import { groupBy, pageSize } from '../../../common/lists.js';
 import { readDate, readSlots } from '../../../job/read-columns.js';
 import type { Dialect } from '../../core/sql-database.js';
-import { pageSize } from '../../../common/page-size.js';
 import { query, readTime, executeInBatches, statement, type Work } from '../../core/statement.js';
 import { BLOCKED, IN_QUEUE, IN_STAGE, SCHEDULED } from '../../tables/runnable.js';
 import {

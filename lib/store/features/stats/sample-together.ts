@@ -1,7 +1,6 @@
-import { groupBy } from '../../../common/lists.js';
+import { groupBy, pageSize } from '../../../common/lists.js';
 import { readDate } from '../../../job/read-columns.js';
 import { nextRanges } from '../../reads/next-ranges.js';
-import { pageSize } from '../../../common/page-size.js';
 import { executeInBatches, query, queryInBatches, statement, type Work } from '../../core/statement.js';
 import { ARRIVING, BLOCKED, IN_GROUP, IN_QUEUE, RETURNED } from '../../tables/runnable.js';
 

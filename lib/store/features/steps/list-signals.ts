@@ -1,4 +1,4 @@
-import { pageSize } from '../../../common/page-size.js';
+import { pageSize } from '../../../common/lists.js';
 import type { PageOrder, PagePosition, PageRequest } from '../../../job/page-options.js';
 import { orderKeywordsOf } from '../../reads/candidates.js';
 import { query, type Work } from '../../core/statement.js';

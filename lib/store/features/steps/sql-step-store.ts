@@ -1,4 +1,4 @@
-import { batchesOf } from '../../../common/lists.js';
+import { batchesOf, pageSize } from '../../../common/lists.js';
 import { LeaseLostError, TransactionLostError } from '../../../job/errors.js';
 import {
   statement,
@@ -29,7 +29,6 @@ import {
   type WaitPosition,
 } from './signals.js';
 import { runChange } from '../audit/run-change.js';
-import { pageSize } from '../../../common/page-size.js';
 import { stepDeletions } from '../../ends/earlier-runs.js';
 import { ascending } from '../../../job/identifiers.js';
 import type * as port from './step-store.js';

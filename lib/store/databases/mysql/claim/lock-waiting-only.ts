@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
-import { pageSize } from '../../../../common/page-size.js';
+import { pageSize } from '../../../../common/lists.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, OF_QUEUE } from './claimable.js';
