@@ -5,7 +5,7 @@ describeEngines('a job that expires', (setup) => {
   it('ends cancelled with the reason if no worker starts it in time, and the others run', async () => {
     const world = await setup();
     const ran: unknown[] = [];
-    const { producer, admin, events, runner } = await world.start({
+    const { producer, admin, events, runner, log } = await world.start({
       ...{ handlers: { q: (job) => void ran.push(job.payload) }, autoStart: false },
     });
     const { id } = await producer.enqueue('q', 'late', { expiresIn: '1m' });
@@ -23,6 +23,9 @@ describeEngines('a job that expires', (setup) => {
       { event: 'cancelled', error: { code: 'JOB_EXPIRED' } },
     ]);
     await expect(producer.waitFor(id)).rejects.toThrow(JobCancelledError);
+    expect(log.filter((line) => line.includes('Job '))).toEqual([
+      `warn: Job ${id} of queue "q" was cancelled: no worker has started it within its \`expiresIn\`.`,
+    ]);
   });
 
   it('is not given to a claim of QueueConsumer', async () => {

@@ -211,5 +211,7 @@ export function logFailure(
     const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
     logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`, params);
     if (stack !== undefined) logger.debug(stack, params);
-  } else logger.warn(`${subject} is completed, but its result was not kept: ${message}`, params);
+  } else if (outcome.kind === 'complete') {
+    logger.warn(`${subject} is completed, but its result was not kept: ${message}`, params);
+  } else logger.warn(message, params);
 }
