@@ -1,3 +1,4 @@
+import type { ClaimStrategy } from '../../../../job/claim-strategy.js';
 import type { ClaimRequest, ClaimImplementation, ClaimStrategies } from '../../../rows/claim.js';
 import type { ClaimedJob } from '../../../../job/job.js';
 import { CLAIMED_COLUMNS, MARK, writeClaim, type ClaimedRow } from '../../../rows/claimed-row.js';
@@ -27,7 +28,7 @@ export const SQLITE_CLAIMS: ClaimStrategies = {
     'skip-locked': 'SQLite locks no rows, and has one writer at a time',
     lock: 'SQLite locks no rows, so a handler would hold up every other writer',
     optimistic: 'SQLite has one writer at a time, so claims never conflict',
-  },
+  } satisfies Record<Exclude<ClaimStrategy, 'update'>, string>,
   findRefusals: () => Promise.resolve({}),
 };
 
