@@ -6,7 +6,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
 import { checkQueueName, checkJobId } from '../job/identifiers.js';
-import { requireOptions } from '../job/expectation.js';
+import { expected, requireOptions } from '../job/expectation.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage, StateOfJob } from '../store/admin/admin-store.js';
@@ -58,9 +58,11 @@ export abstract class JobAdmin {
   /**
    * The states and queues of those of the jobs that exist, in no order. It reads 500 jobs per statement, and no payloads.
    *
-   * @throws InvalidOptionsError if a value is no job id
+   * @throws InvalidOptionsError if `ids` is no list, or a value is no job id
    */
   async states(ids: readonly number[]): Promise<StateOfJob[]> {
+    const problem = expected(Array.isArray(ids), 'a list of job ids', ids);
+    InvalidOptionsError.throwIfAny('Cannot read the states of jobs', [problem]);
     checkIds(ids);
     const found: StateOfJob[] = [];
     for (const batch of idBatchesOf([...new Set(ids)])) found.push(...(await this.#parts.store.states(batch)));

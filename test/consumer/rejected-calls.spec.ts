@@ -94,7 +94,9 @@ describeEngines('a rejected call writes nothing', (setup, { name }) => {
     const { world, consumer, admin, jobs } = await everyKind();
     const before = await everything(world);
     const verbs: ((id: never) => Promise<unknown>)[] = [
-      ...[admin.get, admin.logs, admin.release, admin.flow].map((verb) => verb.bind(admin)),
+      ...[admin.get, admin.logs, admin.steps, admin.explain, admin.relatives, admin.release, admin.flow].map((verb) =>
+        verb.bind(admin),
+      ),
       (id) => admin.reschedule(id, '1h'),
       (id) => admin.reprioritise(id, 1),
       (id) => admin.update(id, { payload: 1 }),
@@ -103,7 +105,7 @@ describeEngines('a rejected call writes nothing', (setup, { name }) => {
       (id) => consumer.assign(id, 'ann'),
       ...Object.values(VERBS).map((verb) => (id: never) => verb(consumer, id, BOB)),
     ];
-    const many = [admin.cancel, admin.promote, admin.retry, admin.remove].map(
+    const many = [admin.states, admin.cancel, admin.promote, admin.retry, admin.remove].map(
       (verb) => verb.bind(admin) as (ids: never) => Promise<unknown>,
     );
     // An empty list is valid: it names no jobs.
