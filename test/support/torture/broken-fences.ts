@@ -74,7 +74,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'a group stays blocked when its jobs end': {
     find: {
-      'lib/store/ends/end-jobs.ts': ['{ beforeRows: wakeGroups },'],
+      'lib/store/ends/end-jobs.ts': [', beforeRows: wakeGroups'],
       'lib/store/features/groups/join-groups.ts': [`(state = 'blocked' AND turn <= :now) OR `],
     },
     replace: '',
