@@ -24,9 +24,10 @@ interface KeyedCall extends EnqueueCall<readonly KeyedJobResult[]> {
 const MAX_BATCH_JOBS = 500;
 const MAX_BATCH_CHARACTERS = 250_000;
 // Two, so that the process builds one batch while the database writes the other. A second flush starts only if enough
-// calls are pending to be worth a commit of their own.
+// calls are pending to be worth a commit of their own: the commit of MySQL costs as much as some 60 rows. With 20, 50
+// producers had the same rate for a quarter more CPU time of their process.
 const MAX_FLUSHES_IN_FLIGHT = 2;
-const MIN_CALLS_PER_FLUSH = 20;
+const MIN_CALLS_PER_FLUSH = 60;
 // The lock timeout of every transaction of the library.
 const LOCK_TIMEOUT_MS = 20_000;
 const MAX_RETRY_DELAY_MS = 30;
