@@ -54,6 +54,8 @@ describeEngines('a cancelled job', (setup) => {
       handlers: { q: async ({ signal }) => (await untilAborted(signal)).throwIfAborted() },
     });
     const elsewhere = await world.start({ autoStart: false });
+    // A worker that claims while it begins to listen would listen again after the claim.
+    await worker.workerChannel.untilListening('q');
     const isPrefetched = what === 'with the job prefetched';
     const ids = (await worker.producer.enqueueMany('q', plainJobs(isPrefetched ? 2 : 1))).map(({ id }) => id);
     await worker.events.until('started');
