@@ -2,7 +2,7 @@
 // of docs/ is beside its HTML.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pageOf } from './places.mjs';
+import { pageOf, REPOSITORY } from './places.mjs';
 import { read, readOutline, readSummary } from './sources.mjs';
 
 /** @param {string} address of the site, or its base path */
@@ -10,6 +10,8 @@ export async function writeTextsForModels(outDir, address) {
   const outline = readOutline().map(({ title, entries }) => ({
     title,
     pages: entries
+      // Pages that the package leaves out are linked by their address in the repository.
+      .map((entry) => ({ ...entry, href: entry.href.replace(`${REPOSITORY}/blob/main/docs/`, '') }))
       .filter(({ href }) => href.endsWith('.md') && !href.includes('://'))
       .map((entry) => ({ ...entry, file: `docs/${entry.href}` })),
   }));
