@@ -29,7 +29,6 @@ const filterFinished = (conditions: string) => `
 
 // A page examines at most this number of jobs. It may then be short, and `next` continues after them.
 const MAX_EXAMINED = 1_000;
-const EXAMINED_BATCH_SIZE = 1_000;
 // Most searches find their page among the first candidates.
 const FIRST_BATCH_SIZE = 100;
 const MAX_ROUNDS = 10;
@@ -91,7 +90,7 @@ function* readPage<Each extends Positioned>(
 function* scan({ candidates: readCandidates, conditions, filter }: SearchedTable, { after, limit }: PageRequest) {
   const matches: Candidate[] = [];
   const isFiltered = conditions.sql !== '';
-  let size = isFiltered ? Math.max(FIRST_BATCH_SIZE, 2 * limit) : limit + 1;
+  let size = isFiltered ? Math.min(MAX_EXAMINED, Math.max(FIRST_BATCH_SIZE, 2 * limit)) : limit + 1;
   let last = after;
   for (let examined = 0, rounds = 0; examined < MAX_EXAMINED && rounds < MAX_ROUNDS; rounds++) {
     const { candidates, isEnd } = yield* readCandidates(last, size);
@@ -106,7 +105,7 @@ function* scan({ candidates: readCandidates, conditions, filter }: SearchedTable
     }
     if (isEnd) return { candidates: matches, next: undefined };
     examined += candidates.length;
-    size = Math.max(EXAMINED_BATCH_SIZE, size);
+    if (isFiltered) size = MAX_EXAMINED - examined;
   }
   return { candidates: matches, next: last };
 }
