@@ -112,7 +112,7 @@ export class QueueWorker implements ClaimingQueue {
   }
 
   /**
-   * It claims the jobs that were announced while it was closed.
+   * Opened, the queue claims the jobs that were announced while it was closed.
    *
    * @param wakes there may be other jobs to claim
    */

@@ -81,7 +81,7 @@ function linesByRun(lines: readonly LogLine[], runs: readonly Run[]): Map<Run | 
 
 // The age of a line is rounded.
 const TOLERANCE_MS = 10;
-// The start of a run that has not failed is reckoned from its commit, so it is late by the time that the commit took.
+// The start of a run that has not failed is calculated from its commit, so it is late by the time that the commit took.
 const COMMIT_MS = 1_000;
 
 function isWithin(atMs: number, run: Run, before: Run | undefined): boolean {
