@@ -72,11 +72,12 @@ describeEngines(
       const { producer } = await world.start({ autoStart: false });
       await workerChannel.untilListening();
       const [id] = await listeners(world);
+      const { listenCount } = workerChannel;
 
       await world.sql(`KILL CONNECTION ${id}`);
       await clock.untilSleeping(1_000 * JITTERED);
       await clock.advance(1_000 * JITTERED);
-      await workerChannel.untilListenCount(2);
+      await workerChannel.untilListenCount(listenCount + 1);
       await producer.enqueue('q', 0);
       await events.until('completed');
 
@@ -120,8 +121,9 @@ describeEngines(
       await workerChannel.untilListening();
 
       await runner.stop();
+      const { listenCount } = workerChannel;
       await runner.start();
-      await workerChannel.untilListenCount(2);
+      await workerChannel.untilListenCount(listenCount + 1);
       await producer.enqueue('q', 0);
 
       await events.until('completed');
@@ -275,8 +277,9 @@ describeEngines(
       }
       await workerChannel.untilListening();
 
+      const { listenCount } = workerChannel;
       elsewhere.workerChannel.notify('q', 1);
-      await workerChannel.untilListenCount(2);
+      await workerChannel.untilListenCount(listenCount + 1);
       for (const [index, rest] of [100, 200, 400].map((ms) => ms * JITTERED).entries()) {
         const times = workerChannel.listenCount;
         elsewhere.workerChannel.notify('q', 1);
@@ -335,9 +338,10 @@ describeEngines(
         autoStart: false,
       });
       await worker.workerChannel.untilListening();
+      const { listenCount } = worker.workerChannel;
       await producer.enqueue('q', 0);
       await worker.events.until('completed');
-      await worker.workerChannel.untilListenCount(2);
+      await worker.workerChannel.untilListenCount(listenCount + 1);
 
       isHeldUp = true;
       await producer.enqueue('q', 1);
@@ -370,9 +374,10 @@ describeEngines(
         autoStart: false,
       });
       await worker.workerChannel.untilListening();
+      const { listenCount } = worker.workerChannel;
       await producer.enqueue('q', 0);
       await worker.events.until('completed');
-      await worker.workerChannel.untilListenCount(2);
+      await worker.workerChannel.untilListenCount(listenCount + 1);
       const late = new Promise<Awaited<ReturnType<World['start']>>>((resolve) => {
         committing = async () => {
           committing = undefined;
@@ -424,9 +429,10 @@ describeEngines(
         autoStart: false,
       });
       await worker.workerChannel.untilListening();
+      const { listenCount } = worker.workerChannel;
       await elsewhere.producer.enqueue('q', 0);
       await worker.events.until('completed');
-      await worker.workerChannel.untilListenCount(2);
+      await worker.workerChannel.untilListenCount(listenCount + 1);
 
       isSilent = true;
       for (let turn = 1; turn <= 5; turn++) {

@@ -281,8 +281,9 @@ describeEngines('a worker that rarely polls', (setup) => {
     const world = await setup();
     const { open, opened } = gate();
     const heir = await listener(world, { handlers: { q: () => 'done' } });
+    const { listenCount } = heir.workerChannel;
     heir.runner.pause('q');
-    await heir.workerChannel.untilListenCount(2);
+    await heir.workerChannel.untilListenCount(listenCount + 1);
     const queues = { q: { concurrency: 1, prefetch: 5 } };
     const leaving = await listener(world, { handlers: { q: () => opened }, queues });
     await leaving.producer.enqueueMany('q', plainJobs(4));
@@ -314,9 +315,10 @@ describeEngines('a worker that rarely polls', (setup) => {
 
   it('claims from a resumed queue even if all its queues were paused', async () => {
     const { worker, elsewhere, producer } = await pair();
+    const { listenCount } = worker.workerChannel;
     await elsewhere.admin.pause('q');
     await worker.workerChannel.untilReceived(1);
-    await worker.workerChannel.untilListenCount(2);
+    await worker.workerChannel.untilListenCount(listenCount + 1);
 
     await producer.enqueue('q', 0);
     await elsewhere.admin.resume('q');
