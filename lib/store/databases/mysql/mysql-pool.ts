@@ -84,6 +84,9 @@ export class MysqlPool implements SqlDatabase {
       supportBigNumbers: true,
       bigNumberStrings: false,
       multipleStatements: true,
+      // Statements have no placeholders: their values are literals. The driver would look for placeholders in each text,
+      // which takes 0.2 ms for 50 kB.
+      queryFormat: (sql) => sql,
       connectionLimit: POOL_SIZE,
       // mysql2 closes idle connections only if maxIdle is below the limit.
       maxIdle: POOL_SIZE - 1,
