@@ -44,7 +44,7 @@ const READING = `- **Every run of a handler is counted.** A job that was lost, o
   small machine of your own.`;
 
 const SETTINGS = `The programs pass on exactly these objects. Each scenario names the one it uses. \`bulkChunk\` is the
-number of jobs per call of the bulk interface.`;
+number of jobs per call of the bulk interface, if their payloads have no more than 5 MB together.`;
 
 function opening({ machine, runs, contestants }) {
   const moments = Object.values(runs)

@@ -20,6 +20,7 @@ const CLAIMS =
 
 const withDefaults = ({ settings }) => 'default' in settings;
 const withHistory = ({ settings }) => 'history' in settings;
+const inBatches = ({ id }) => /^ours-(mysql|mariadb|sqlite)$|^graphile-tuned$|^pgboss-batch$/.test(id);
 // Long scenarios omit contestants that a similar one represents.
 const inShort = ({ id }) => !['pgboss', 'graphile', 'bullmq-redis-everysec'].includes(id);
 const observed = ({ id }) => id === 'ours-mysql' || id.startsWith('ours-mysql-');
@@ -55,21 +56,15 @@ export const scenarios = [
     shows: ['rate', 'latency', 'cpu'],
     chart: 'rate',
   },
-  {
-    id: 'bulk',
-    title: 'Bulk insert',
-    what: 'One process enqueues many jobs through the bulk interface, one chunk after the other.',
-    profile: 'default',
-    takes: withDefaults,
-    repeats: 2,
-    given: { bytes: BYTES },
-    scaled: { jobs: JOBS },
-    measure: ({ trial, ...given }) => trial((run) => bulk(run, given)),
-    shows: ['rate', 'cpu'],
-    chart: 'rate',
-  },
+  { ...bulkScenario('bulk', 'Bulk insert', BYTES, JOBS), repeats: 2, chart: 'rate' },
   drainScenario('drain-1', 'Drain, one worker', { workers: 1 }, 3),
   drainScenario('drain-2', 'Drain, two workers', { workers: 2 }, 2),
+  ...[4, 8, 16].map((workers) => ({
+    ...drainScenario(`drain-${workers}`, `Drain, ${workers} workers`, { workers }, 2),
+    takes: inBatches,
+    scaled: { jobs: 2 * JOBS },
+    chart: undefined,
+  })),
   {
     ...drainScenario('drain-c10', 'Drain, one job at a time, concurrency 10', { workers: 1 }, 3),
     what:
@@ -180,7 +175,17 @@ export const scenarios = [
     chart: undefined,
   },
   payloadScenario('payload-2k', '2 kB', 2_000, JOBS / 2),
+  payloadScenario('payload-10k', '10 kB', 10_000, JOBS / 5),
   payloadScenario('payload-50k', '50 kB', 50_000, JOBS / 20),
+  {
+    ...payloadScenario('payload-1m', '1 MB', MILLION, JOBS / 250),
+    what:
+      'One worker process with default options empties the queue with an ordinary handler of one job. Contestants that ' +
+      'claim a thousand jobs at a time would have all of them in memory.',
+    profile: 'default',
+    takes: withDefaults,
+  },
+  bulkScenario('bulk-50k', 'Bulk insert, payloads of 50 kB', 50_000, JOBS / 50),
   idleScenario('idle-1', 1),
   idleScenario('idle-30', 30),
 ];
@@ -189,9 +194,24 @@ export function scenarioNamed(id) {
   return scenarios.find((scenario) => scenario.id === id);
 }
 
+function bulkScenario(id, title, bytes, jobs) {
+  return {
+    id,
+    title,
+    what: 'One process enqueues many jobs through the bulk interface, one chunk after the other.',
+    profile: 'default',
+    takes: withDefaults,
+    repeats: 1,
+    given: { bytes },
+    scaled: { jobs },
+    measure: ({ trial, ...given }) => trial((run) => bulk(run, given)),
+    shows: ['rate', 'cpu'],
+  };
+}
+
 function drainScenario(id, title, given, repeats) {
   const { workers } = given;
-  const subject = workers === 1 ? 'One worker process empties' : 'Two worker processes empty';
+  const subject = workers === 1 ? 'One worker process empties' : `${workers} worker processes empty`;
   return {
     id,
     title,
