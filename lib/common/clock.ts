@@ -75,6 +75,13 @@ export class Alarm {
   };
 }
 
+/** Milliseconds that are added to the time of the database. Only tests and the test harness change them. */
+export interface Skew {
+  readonly ms: number;
+}
+
+export const NO_SKEW: Skew = { ms: 0 };
+
 // A reading that took longer replaces a more precise one only after this time, in which the clocks hardly drift.
 const PRECISE_FOR_MS = 60_000;
 

@@ -9,7 +9,7 @@ export type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
 
 /** @returns undefined if leases are renewed on the event loop */
 export function createHeartbeatFactory(
-  { settings, workerOptions, skewMs }: EngineCore,
+  { settings, workerOptions, skew }: EngineCore,
   { dataSource, prefix, options }: EngineSettings,
 ): HeartbeatFactory | undefined {
   if (workerOptions.heartbeat !== 'thread') return undefined;
@@ -18,7 +18,7 @@ export function createHeartbeatFactory(
     prefix,
     hosts: hostList(options.hosts),
     shortestLeaseMs: settings.extremes.shortestLeaseMs,
-    skewMs: skewMs(),
+    skewMs: skew.ms,
   });
   // The thread has a clock of its own, so an injected clock would disagree with it.
   return (given) => new ThreadHeartbeat(program, leases, workerOptions.maxBlockedMs, systemClock, given);

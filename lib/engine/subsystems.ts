@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import { systemClock, DatabaseClock, type Clock } from '../common/clock.js';
+import { systemClock, DatabaseClock, NO_SKEW, type Clock, type Skew } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
@@ -40,8 +40,7 @@ export interface EngineSettings {
   readonly clock?: Clock | undefined;
   /** Returns numbers from 0 to below 1, for jitter and for the choice between queues. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Milliseconds added to the time of the database. Default 0. */
-  readonly skewMs?: (() => number) | undefined;
+  readonly skew?: Skew | undefined;
   readonly openStore?: typeof openStore | undefined;
 }
 
@@ -63,7 +62,7 @@ export interface EngineBase {
 }
 
 export function createCore(given: EngineSettings) {
-  const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
+  const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skew = NO_SKEW } = given;
   const codec = resolveCodec(options, clock, logger);
   const settings = new QueueSettings(options, codec);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
@@ -75,12 +74,12 @@ export function createCore(given: EngineSettings) {
   const auditRetentionMs = AUDIT_RETENTION.resolve(options.auditRetention);
   return {
     ...{ settings, codec, workerOptions, schedules, auditRetentionMs, optionsFor: settings.of },
-    ...{ logger, clock, databaseClock, random, skewMs },
+    ...{ logger, clock, databaseClock, random, skew },
   };
 }
 
 export async function openStores(
-  { settings, codec, workerOptions, logger, clock, skewMs }: EngineCore,
+  { settings, codec, workerOptions, logger, clock, skew }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
   onRetry: (code: string) => void,
@@ -91,7 +90,7 @@ export async function openStores(
     hosts: hostList(options.hosts),
     archives: settings.archives,
     clock,
-    skewMs,
+    skew,
     migrate: options.schema?.migrate ?? 'run',
     onRetry,
     eventOutbox: { emitsEvents: settings.emitsEvents, onEventsCommitted },

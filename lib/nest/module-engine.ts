@@ -22,8 +22,8 @@ export async function openModuleEngine(
   const logger = new NestJobLogger(name ? `SqlQueue:${name}` : 'SqlQueue', options.logFormat);
   const { dataSource, isFallback, isApplications } = chooseDataSource(options, given, resolved, found);
   if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
-  // Milliseconds added to the time of the database. Only the test harness changes it.
-  const clockOffset = { ms: 0 };
+  // Only the test harness changes it.
+  const skew = { ms: 0 };
   const { connection } = options;
   const engine = await openEngine({
     dataSource,
@@ -39,9 +39,9 @@ export async function openModuleEngine(
     options,
     declaredOptions: decorated,
     logger,
-    skewMs: () => clockOffset.ms,
+    skew,
   }).catch((error: unknown) => {
     throw isFallback ? fallbackError(error) : error;
   });
-  return { ...engine, options, clockOffset, isFallback };
+  return { ...engine, options, skew, isFallback };
 }

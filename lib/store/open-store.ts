@@ -129,7 +129,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     flows: sqlFlowStore(parts),
     subjects: sqlSubjectStore(parts),
     content: (codec) => sqlContentStore(parts, codec),
-    blobRows: sqlBlobRows(parts, settings.skewMs),
+    blobRows: sqlBlobRows(parts, settings.skew),
     readSchemaState: () => readSchemaState(parts.database, settings.migrate),
     diagnose: () =>
       examine(checks.filter(isLight), {

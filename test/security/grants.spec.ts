@@ -88,15 +88,15 @@ describeEngines(
       const world = await setup();
       await world.start({ autoStart: false });
       const dataSource = await account(world, 'worker');
-      let skewMs = 0;
+      const skew = { ms: 0 };
       const store = await openStore({
-        ...{ dataSource, clock: systemClock, skewMs: () => skewMs, migrate: 'check' },
+        ...{ dataSource, clock: systemClock, skew, migrate: 'check' },
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
         eventOutbox: { emitsEvents: () => true, onEventsCommitted: () => {} },
       });
       world.afterTest(() => store.jobs.close());
 
-      await everyVerb(store, (ms) => void (skewMs += ms));
+      await everyVerb(store, (ms) => void (skew.ms += ms));
       await everyLock(store);
 
       const queues = { another: { events: true } };

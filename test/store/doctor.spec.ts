@@ -164,7 +164,7 @@ describeEngines('the doctor', (setup, server) => {
     await worker.kill();
 
     const before = await examineFor('claims', world.dataSource);
-    const after = await examineFor('claims', world.dataSource, { skewMs: () => 3_600_000 });
+    const after = await examineFor('claims', world.dataSource, { skew: { ms: 3_600_000 } });
 
     expect(before).toMatchObject([{ level: 'ok' }]);
     expect(after).toMatchObject([{ level: 'problem', facts: expect.stringMatching(/^q: the leases of 1 claims/) }]);

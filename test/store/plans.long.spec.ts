@@ -122,7 +122,7 @@ async function explainEverything(world: World) {
 
 /** Sends the statements of a rotation of keys, for rows that do not exist. */
 async function everyRekeying(dataSource: DataSource): Promise<void> {
-  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql, () => 0), systemClock, 30_000);
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql), systemClock, 30_000);
   for (const { write, start, content } of CONTENT_TABLES) {
     const columns = Object.keys(content).flatMap((column) => [column, `${column}Start`]);
     const values = { ...start, ...Object.fromEntries(columns.map((column) => [column, 'x'])) };
@@ -211,7 +211,7 @@ async function malformedSchedule(world: World, dataSource: DataSource): Promise<
 
 /** Sends statements for lost answers and for locks that are held for a long time. */
 async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
-  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql, () => 0), systemClock, 30_000);
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql), systemClock, 30_000);
   for (const count of [1, 5, 100]) {
     await pool.runIdempotent(() =>
       findLocked(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Completion)),

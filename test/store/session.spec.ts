@@ -61,7 +61,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const driver = interceptingDriver(async (sql, ask) => {
       if (sql.includes('ISOLATION LEVEL')) await ask(begun);
     });
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open(await connect({ driver }), templates, systemClock, LEASE_MS);
     afterTest.push(() => pool.close());
 
@@ -79,7 +79,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
   ])('are refused if the session does not keep the setting of %s', async (setting, required, kept) => {
     const { connect } = await setup();
     const driver = rewritingDriver((sql) => sql.replace(`${setting} = ${required}`, `${setting} = ${kept}`));
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open(await connect({ driver }), templates, systemClock, LEASE_MS);
     afterTest.push(() => pool.close());
 
@@ -93,7 +93,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
 
   it('wait only briefly for a table that is being altered', async () => {
     const { dataSource, connect } = await setup();
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open(await connect(), templates, systemClock, LEASE_MS);
     afterTest.push(() => pool.close());
     const changing = dataSource.createQueryRunner();
@@ -114,7 +114,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     nodes.forEach((node) => afterTest.push(() => node.close()));
     const [first] = nodes;
     const list = hostList(nodes.map(({ port }) => `127.0.0.1:${port}`));
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open(dataSource, templates, systemClock, LEASE_MS, new Hosts(list));
     afterTest.push(() => pool.close());
     const ask = (times: number) =>
@@ -142,7 +142,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
       return sql;
     });
     const clock = new FakeClock();
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open(await connect({ driver }), templates, clock, LEASE_MS);
     afterTest.push(() => pool.close());
     const connectionId = () => query<{ id: number }>('SELECT CONNECTION_ID() AS id');
@@ -172,7 +172,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
   it('repeat no transaction that has committed before they were idle for so long', async () => {
     const { connect, sql } = await setup();
     const clock = new FakeClock();
-    const pool = await MysqlPool.open(await connect(), new Templates(tableNames(), mysql, () => 0), clock, LEASE_MS);
+    const pool = await MysqlPool.open(await connect(), new Templates(tableNames(), mysql), clock, LEASE_MS);
     afterTest.push(() => pool.close());
 
     const writing = pool.transaction(function* () {
@@ -194,7 +194,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     proxied.port = String(proxy.port);
     const options = { ...dataSource.options, url: proxied.href } as DataSource['options'];
     const clock = new FakeClock();
-    const templates = new Templates(tableNames(), mysql, () => 0);
+    const templates = new Templates(tableNames(), mysql);
     const pool = await MysqlPool.open({ options } as DataSource, templates, clock, LEASE_MS);
     afterTest.push(() => pool.close());
     const ask = () => pool.runIdempotent(() => query<{ one: number }>('SELECT 1 AS one'));
@@ -218,7 +218,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
 
   /** Returns the setting of two connections that are open at the same time. */
   async function rowImages(dataSource: Parameters<typeof MysqlPool.open>[0]): Promise<unknown[]> {
-    const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql, () => 0), systemClock, 30_000);
+    const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql), systemClock, 30_000);
     const borrowed = [await pool.openDedicated(), await pool.openDedicated()];
     const rows = await Promise.all(borrowed.map(({ send }) => send(() => query<{ image: string }>(ROW_IMAGE))));
     borrowed.forEach(({ drop }) => drop());

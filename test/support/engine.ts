@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import type { AuditHook } from '../../lib/audit/audit-trail.js';
-import { systemClock, type Clock } from '../../lib/common/clock.js';
+import { systemClock, type Clock, type Skew } from '../../lib/common/clock.js';
 import type { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import * as engine from '../../lib/engine/engine.js';
 import type { QueueEvents } from '../../lib/listen/queue-events.js';
@@ -88,6 +88,15 @@ export interface Engine {
 const IMMEDIATE_RETRIES: QueueOptions = { retry: { attempts: 3, backoff: 0 } };
 const FAST_POLL = { min: '1ms', max: '20ms' } as const;
 
+/** @param ms read for each statement */
+export function changingSkew(ms: () => number): Skew {
+  return {
+    get ms() {
+      return ms();
+    },
+  };
+}
+
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, hosts, queues = {}, worker = {}, clock, skewMs, storeClock = systemClock } = settings;
   const { instrumentations = [], codec, blobs, archive } = settings;
@@ -108,7 +117,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     logger: { log: write('log'), warn: write('warn'), error: write('error'), debug: write('debug') },
     clock,
     random: settings.random ?? (() => 0.5),
-    skewMs,
+    skew: skewMs && changingSkew(skewMs),
     openStore: async (given: StoreSettings) => {
       const stores = await openRecordedStore({ ...given, clock: storeClock });
       channels = observeChannels(stores);

@@ -78,14 +78,14 @@ export function describeStoresOf(
 function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => void): void {
   const cleanups: (() => Promise<unknown>)[] = [];
   const afterTest: (() => Promise<unknown>)[] = [];
-  let skewMs = 0;
+  const skew = { ms: 0 };
   let base: Promise<{ dataSource: DataSource; options: DataSourceOptions; opened: OpenStore }> | undefined;
 
   const settings = (dataSource: DataSource): StoreSettings => ({
     dataSource,
     migrate: 'run',
     clock: systemClock,
-    skewMs: () => skewMs,
+    skew,
     shortestLeaseMs: 30_000,
     largestPayloadBytes: 1_048_576,
   });
@@ -111,7 +111,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
   });
 
   const setup: Setup = async () => {
-    skewMs = 0;
+    skew.ms = 0;
     suiteOf.strategy = store.strategy;
     const { dataSource, options, opened } = await (base ??= prepare());
     const { schema: _, ...emptied } = tableNames();
@@ -134,7 +134,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       ...stores,
       store,
       dataSource,
-      advance: (ms) => void (skewMs += ms),
+      advance: (ms) => void (skew.ms += ms),
       open,
       connect: async (more = {}) => {
         const another = await new DataSource({ ...options, ...more } as DataSourceOptions).initialize();

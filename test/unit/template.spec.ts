@@ -3,7 +3,7 @@ import { Templates } from '../../lib/store/core/template.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { sqlite } from '../../lib/store/databases/sqlite/sqlite.js';
 
-const templates = new Templates({ jobs: 'my_jobs' }, { now: 'NOW()', words: mysql.words }, () => 7);
+const templates = new Templates({ jobs: 'my_jobs' }, { now: 'NOW()', words: mysql.words }, { ms: 7 });
 
 describe('a bound statement', () => {
   it('has table names in its text and values in its parameters', () => {

@@ -80,24 +80,24 @@ export class QueueHarness {
   async advance(by: Duration): Promise<RanJob[]> {
     const ms = toMs(by);
     InvalidOptionsError.throwIfAny('Cannot advance', [expected(ms !== undefined, DURATION_EXPECTED, by)]);
-    const { stores, clock, clockOffset } = this.engine;
+    const { stores, clock, skew } = this.engine;
     const schedules = [...this.engine.declaredSchedules.keys()];
     const startedAt = clock.monotonic();
-    const endMs = clockOffset.ms + ms!;
+    const endMs = skew.ms + ms!;
     const ran: RanJob[] = [];
     for (;;) {
       ran.push(...(await this.#runTicks(schedules)));
       // The time that the jobs take counts too. Otherwise slow jobs of frequent ticks would never end.
-      const leftMs = endMs - clockOffset.ms - (clock.monotonic() - startedAt);
+      const leftMs = endMs - skew.ms - (clock.monotonic() - startedAt);
       const { tickInMs } = await stores.jobs.readUpcomingTimes(schedules);
       // Ticks that have become due meanwhile are not among the upcoming ones.
       const late = await this.#runTicks(schedules);
       ran.push(...late);
       if (late.length > 0) continue;
       if (tickInMs === null || tickInMs > leftMs) break;
-      clockOffset.ms += tickInMs;
+      skew.ms += tickInMs;
     }
-    clockOffset.ms = endMs;
+    skew.ms = endMs;
     return ran;
   }
 

@@ -1,3 +1,4 @@
+import { NO_SKEW, type Skew } from '../../common/clock.js';
 import { Ids, type Rows, type SqlValue, type Statement } from './statement.js';
 
 export interface BoundStatement {
@@ -18,11 +19,10 @@ const NAMED_VALUE = /:([a-z]\w*)(\((?:[^()]|\([^()]*\))*\))?/i;
 export class Templates {
   readonly #parsed = new Map<string, ParsedTemplate>();
 
-  /** @param skewMs added to the time of the database; default 0, as always outside tests */
   constructor(
     private readonly tables: Readonly<Record<string, string>>,
     private readonly dialect: { readonly now: string; readonly words: Words },
-    private readonly skewMs: () => number = () => 0,
+    private readonly skew: Skew = NO_SKEW,
   ) {}
 
   bind({ sql, values }: Statement): BoundStatement {
@@ -40,7 +40,7 @@ export class Templates {
 
   #bindValue(sql: string, name: string, value: Statement['values'][string] | undefined, bound: SqlValue[]): string {
     if (name === 'now') {
-      bound.push(this.skewMs());
+      bound.push(this.skew.ms);
       return `(${this.dialect.now} + ?)`;
     }
     if (value === undefined) throw new Error(`No value for :${name} in:\n${sql}`);
@@ -63,7 +63,7 @@ export class Templates {
     for (const row of rows) {
       let next = 0;
       counts.forEach((count, part) => {
-        if (part > 0) bound.push(this.skewMs());
+        if (part > 0) bound.push(this.skew.ms);
         for (let i = 0; i < count; i++) bound.push(row[next++]!);
       });
     }

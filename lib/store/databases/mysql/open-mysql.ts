@@ -28,7 +28,7 @@ export const mysqlSchema = schemaOn('mysql');
 
 export async function openMysql(settings: OpenSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
-  const templates = new Templates(tables, mysql, settings.skewMs);
+  const templates = new Templates(tables, mysql, settings.skew);
   const hosts = new Hosts(settings.hosts);
   const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
   const pool = await openPool();
@@ -55,7 +55,7 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
 
 export async function openMysqlUnchecked(settings: UncheckedSettings, tables: Tables): Promise<UncheckedDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
-  const templates = new Templates(tables, mysql, settings.skewMs);
+  const templates = new Templates(tables, mysql, settings.skew);
   const hosts = new Hosts();
   const database = await MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts);
   const { dialect } = await closeOnError(database, () => readServer(database));
@@ -71,6 +71,6 @@ export function openMysqlForLeases(
   { dataSource, hosts, shortestLeaseMs, skewMs }: LeaseSettings,
   tables: Tables,
 ): Promise<SqlDatabase> {
-  const templates = new Templates(tables, mysql, () => skewMs);
+  const templates = new Templates(tables, mysql, { ms: skewMs });
   return MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
 }

@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import type { Clock } from '../../../common/clock.js';
+import type { Clock, Skew } from '../../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
 import type { BoundStatement, Templates } from '../../core/template.js';
@@ -56,8 +56,7 @@ export interface OpenSettings extends SchemaSettings {
   /** Nodes of a cluster. The library connects to them instead of the DataSource's host. */
   readonly hosts?: HostList | undefined;
   readonly clock: Clock;
-  /** Milliseconds to add to the database's time; 0 outside tests. */
-  readonly skewMs?: (() => number) | undefined;
+  readonly skew?: Skew | undefined;
   readonly shortestLeaseMs: number;
   readonly largestPayloadBytes: number;
   readonly onRetry?: OnRetry | undefined;
@@ -84,8 +83,7 @@ export interface UncheckedSettings {
   /** Connected until `close` if it is not connected. */
   readonly dataSource: DataSource;
   readonly clock: Clock;
-  /** Milliseconds to add to the database's time; 0 outside tests. */
-  readonly skewMs?: (() => number) | undefined;
+  readonly skew?: Skew | undefined;
   readonly shortestLeaseMs: number;
 }
 

@@ -29,7 +29,7 @@ export const sqliteSchema = schemaOn('sqlite');
 export async function openSqlite(settings: OpenSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock } = settings;
   const { database } = dataSource.options as SqliteOptions;
-  const templates = new Templates(tables, sqlite, settings.skewMs);
+  const templates = new Templates(tables, sqlite, settings.skew);
   const handle = await SqliteHandle.open(dataSource, templates, clock, settings.onRetry);
   await closeOnError(handle, () => prepareSchema(handle, sqlite, sqliteSchema, settings));
   const file = isInMemory(database) ? undefined : resolve(database);
@@ -57,7 +57,7 @@ export async function openSqliteUnchecked(settings: UncheckedSettings, tables: T
   const { database: name } = dataSource.options as SqliteOptions;
   const isConnected = dataSource.isInitialized;
   if (!isConnected) await dataSource.initialize();
-  const templates = new Templates(tables, sqlite, settings.skewMs);
+  const templates = new Templates(tables, sqlite, settings.skew);
   const database = SqliteHandle.shared(dataSource, templates, clock);
   const file = isInMemory(name) ? undefined : resolve(name);
   const channel = file === undefined ? undefined : new SqliteNotificationChannel(file, checkForWaiters, clock);
@@ -69,5 +69,5 @@ export async function openSqliteUnchecked(settings: UncheckedSettings, tables: T
 }
 
 export function openSqliteForLeases({ dataSource, skewMs }: LeaseSettings, tables: Tables): Promise<SqlDatabase> {
-  return SqliteHandle.open(dataSource, new Templates(tables, sqlite, () => skewMs), systemClock);
+  return SqliteHandle.open(dataSource, new Templates(tables, sqlite, { ms: skewMs }), systemClock);
 }

@@ -1,3 +1,4 @@
+import { NO_SKEW } from '../../../common/clock.js';
 import type { BlobRows } from '../../../job/codec/blob-options.js';
 import { referencesUntil } from '../../../job/codec/blobs.js';
 import type { StoreParts } from '../../rows/store-parts.js';
@@ -5,8 +6,7 @@ import { inArchive } from '../../tables/archive-options.js';
 import { query, readTime } from '../../core/statement.js';
 import { ARCHIVE_TABLE, CONTENT_TABLES, type ContentTable } from './content-tables.js';
 
-/** @param skewMs added to the time of the database; 0 outside tests */
-export function sqlBlobRows({ blocking, dialect, clock, archives }: StoreParts, skewMs = () => 0): BlobRows {
+export function sqlBlobRows({ blocking, dialect, clock, archives }: StoreParts, skew = NO_SKEW): BlobRows {
   const inArchives = (archives?.tables ?? []).flatMap((to) =>
     referencesIn(ARCHIVE_TABLE).map((sql) => inArchive(sql, to)),
   );
@@ -17,7 +17,7 @@ export function sqlBlobRows({ blocking, dialect, clock, archives }: StoreParts, 
     // On SQLite a statement would wait for the caller's transaction on a shared connection.
     readTime: () =>
       dialect.hasClockOfThisMachine
-        ? Promise.resolve(clock.now().getTime() + skewMs())
+        ? Promise.resolve(clock.now().getTime() + skew.ms)
         : blocking.runIdempotent(() => readTime()),
 
     async referencesUntil(day) {
