@@ -36,12 +36,6 @@ export function toBytes(value: unknown): number | undefined {
   return toUnits(value, UNIT_BYTES, 2 ** 40);
 }
 
-/** Whether the text has more bytes in UTF-8. */
-export function isOver(text: string, bytes: number): boolean {
-  // A UTF-16 unit takes at most three bytes, so short texts need no count.
-  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
-}
-
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

@@ -109,11 +109,10 @@ const ENQUEUE_OPTIONS = {
 /** @param also further options in the same object, which the caller checks */
 export function resolveEnqueueOptions(
   queue: string,
-  given?: EnqueueOptions,
+  given: EnqueueOptions,
   also: readonly string[] = [],
   where = `Cannot enqueue into "${queue}"`,
 ) {
-  if (given === undefined) return DEFAULTS;
   requireOptions(where, given);
   InvalidOptionsError.throwIfAny(where, [
     ...optionProblems(ENQUEUE_OPTIONS, given, { also }),
@@ -124,7 +123,8 @@ export function resolveEnqueueOptions(
   return resolveChecked(given);
 }
 
-const DEFAULTS = resolveChecked({});
+/** Those of a job without options. */
+export const NO_ENQUEUE_OPTIONS = resolveChecked({});
 
 function resolveChecked(given: EnqueueOptions) {
   const { retry, headers, runAt } = given;

@@ -1,12 +1,11 @@
-import { isOver } from '../common/units.js';
 import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import { undecodableWithoutCodec, type ContentCodec } from './codec/content-codec.js';
 import { isEnvelope, type CodecContext, type EncodeContext } from './codec/payload-codec.js';
-import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
+import { NO_ENQUEUE_OPTIONS, resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import { InvalidOptionsError, PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { checkQueueName } from './identifiers.js';
 import type { NewJob } from './job.js';
-import { encodeJson } from './json.js';
+import { encodeJson, isOver } from './json.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 
@@ -26,7 +25,7 @@ export function buildJob(
   also?: readonly string[],
 ): NewJob | Promise<NewJob> {
   checkQueueName(queue);
-  const given = resolveEnqueueOptions(queue, options, also);
+  const given = options === undefined ? NO_ENQUEUE_OPTIONS : resolveEnqueueOptions(queue, options, also);
   const { name, runAtMs, attempts, overrides, key, group, subject } = given;
   const queueOptions = optionsFor(queue);
   if (group !== undefined) requireGroups(queue, queueOptions, key);
@@ -52,7 +51,8 @@ export function buildJob(
     subject,
   });
   const due = queueOptions.codec && { delayMs, runAtMs };
-  return andThen(encodePayload(queue, payload, queueOptions, name, due), jobOf);
+  const encoding = encodePayload(queue, payload, queueOptions, name, due);
+  return encoding instanceof Promise ? encoding.then(jobOf) : jobOf(encoding);
 }
 
 /** Null for no headers. Throws PayloadTooLargeError. */

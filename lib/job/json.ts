@@ -212,6 +212,12 @@ function aOrAn(name: string): string {
   return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
+/** Whether the text has more bytes in UTF-8. */
+export function isOver(text: string, bytes: number): boolean {
+  // A UTF-16 unit takes at most three bytes, so short texts need no count.
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
+}
+
 // Another program may have written any value into a column.
 
 export function readJson(text: unknown): { value: unknown } | { problem: string } {

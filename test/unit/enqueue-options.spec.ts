@@ -1,4 +1,4 @@
-import { resolveEnqueueOptions, type EnqueueOptions } from '../../lib/job/enqueue-options.js';
+import { NO_ENQUEUE_OPTIONS, resolveEnqueueOptions, type EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
 
 function problemsOf(given: unknown): readonly string[] {
@@ -22,7 +22,7 @@ describe('the options of a job', () => {
       headers: null,
     };
 
-    expect(resolveEnqueueOptions('q')).toEqual(plain);
+    expect(NO_ENQUEUE_OPTIONS).toEqual(plain);
     expect(resolveEnqueueOptions('q', { headers: {}, delay: 0 })).toEqual(plain);
   });
 

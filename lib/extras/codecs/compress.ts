@@ -1,7 +1,8 @@
 // Not its single names: a bundle of ES modules would import zstd, which older Node lines do not have.
 import zlib from 'node:zlib';
-import { isOver, type ByteSize } from '../../common/units.js';
+import type { ByteSize } from '../../common/units.js';
 import { InvalidOptionsError } from '../../job/errors.js';
+import { isOver } from '../../job/json.js';
 import { byteSize, checkAndResolve, oneOf, option, type SchemaOf } from '../../job/option-schema.js';
 import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from '../../job/codec/payload-codec.js';
 

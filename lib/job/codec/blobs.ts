@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sharedAbortController, withTimeout } from '../../common/abort.js';
-import { isOver } from '../../common/units.js';
 import type { Clock } from '../../common/clock.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { OutageLog } from '../../common/logger.js';
 import { ContentUnavailableError, hasCode } from '../errors.js';
 import { formatValue } from '../../common/message-text.js';
+import { isOver } from '../json.js';
 import { resolveOptions } from '../option-schema.js';
 import { storedError } from '../stored-error.js';
 import { BLOB_OPTIONS, type BlobCallOptions, type BlobOptions, type BlobStore, type BlobRows } from './blob-options.js';
