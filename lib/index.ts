@@ -185,7 +185,7 @@ export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export type { UnregisterHandler, RuntimeHandler } from './worker/run/handler-table.js';
 export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
 export { SqlQueueRunner } from './worker/sql-queue-runner.js';
-export type { QueueOccupancy } from './worker/queue/plan-state.js';
+export type { QueueOccupancy } from './worker/queue/plan.js';
 export type { WorkerOptions } from './worker/worker-options.js';
 export type {
   JobCounts,

@@ -5,7 +5,7 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
-import type { QueueOccupancy } from './queue/plan-state.js';
+import type { QueueOccupancy } from './queue/plan.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import { checkHandler, type HandlerEntry, type UnregisterHandler, type RuntimeHandler } from './run/handler-table.js';
 import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';

@@ -9,7 +9,7 @@ import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
-import { Slots } from './queue/plan-state.js';
+import { Slots } from './queue/plan.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerContext } from './queue/worker-context.js';

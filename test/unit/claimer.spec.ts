@@ -2,8 +2,8 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ChosenStrategy } from '../../lib/store/verbs/job-store.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
-import { claimDemand } from '../../lib/worker/queue/plan.js';
-import { JobAverages, PrefetchBuffer, QueueSlots, Slots } from '../../lib/worker/queue/plan-state.js';
+import { PrefetchBuffer } from '../../lib/worker/queue/active-claim.js';
+import { claimDemand, JobAverages, QueueSlots, Slots } from '../../lib/worker/queue/plan.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 
 describe('a claimer with demand for more than one claim', () => {

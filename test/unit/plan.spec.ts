@@ -1,7 +1,6 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
-import { plan } from '../../lib/worker/queue/plan.js';
-import { PrefetchBuffer, type PlanState } from '../../lib/worker/queue/plan-state.js';
+import { ActiveClaim, PrefetchBuffer } from '../../lib/worker/queue/active-claim.js';
+import { plan, type PlanState } from '../../lib/worker/queue/plan.js';
 import { claimRequest, claimedJob } from '../support/jobs.js';
 
 const LEASE_MS = 30_000;

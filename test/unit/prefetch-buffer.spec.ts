@@ -1,6 +1,5 @@
 import type { ClaimedJob } from '../../lib/job/job.js';
-import { PrefetchBuffer, type BufferedJob } from '../../lib/worker/queue/plan-state.js';
-import type { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
+import { PrefetchBuffer, type ActiveClaim, type BufferedJob } from '../../lib/worker/queue/active-claim.js';
 
 describe('prefetched jobs', () => {
   it('start by priority and then by id, across claims', () => {

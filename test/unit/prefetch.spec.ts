@@ -1,6 +1,5 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { JobAverages } from '../../lib/worker/queue/plan-state.js';
-import { maxClaimSize, prefetchSize, startAheadLimit } from '../../lib/worker/queue/plan.js';
+import { JobAverages, maxClaimSize, prefetchSize, startAheadLimit } from '../../lib/worker/queue/plan.js';
 
 /** Returns the limits after runs with these durations in milliseconds. */
 function after(ranMs: number[], given: QueueOptions & { maxRunning?: number; leaseMs?: number } = {}) {

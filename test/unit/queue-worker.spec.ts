@@ -1,7 +1,7 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { Completion } from '../../lib/store/rows/completion.js';
 import { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
-import { Slots } from '../../lib/worker/queue/plan-state.js';
+import { Slots } from '../../lib/worker/queue/plan.js';
 import { QueueWorker } from '../../lib/worker/queue/queue-worker.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 import { FakeClock } from '../support/fake-clock.js';

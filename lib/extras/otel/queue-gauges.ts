@@ -1,7 +1,7 @@
 import type { Attributes, BatchObservableResult, Meter } from '@opentelemetry/api';
 import type { StatsOptions } from '../../admin/read-stats.js';
 import type { QueueStats } from '../../store/features/stats/stats-store.js';
-import type { QueueOccupancy } from '../../worker/queue/plan-state.js';
+import type { QueueOccupancy } from '../../worker/queue/plan.js';
 import { queueAttributes, SYSTEM_ATTRIBUTES } from './attributes.js';
 
 /** The sources of the gauges: a QueueAdmin, and a SqlQueueRunner. */

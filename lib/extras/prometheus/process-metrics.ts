@@ -1,5 +1,5 @@
 import type { AttemptOfJob, EndedAttempt, QueueInstrumentation } from '../../job/instrumentation.js';
-import type { QueueOccupancy } from '../../worker/queue/plan-state.js';
+import type { QueueOccupancy } from '../../worker/queue/plan.js';
 import { Counter, Histogram, ReadGauge, type Labels, type OwnMetric, type Sample } from './metric.js';
 import { SeriesLimit } from './series-limit.js';
 

@@ -8,8 +8,7 @@ import type { ChosenStrategy } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import { ActiveClaim } from './active-claim.js';
 import type { LimitGate } from './limit-gate.js';
-import { claimDemand, type ClaimDemand } from './plan.js';
-import type { PlanState, QueueSlots, SlotReservation } from './plan-state.js';
+import { claimDemand, type ClaimDemand, type PlanState, type QueueSlots, type SlotReservation } from './plan.js';
 import type { WorkerContext } from './worker-context.js';
 
 export interface NewClaim {

@@ -7,8 +7,8 @@ import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
 import type { HandlerEntry } from '../run/handler-table.js';
 import { Run } from '../run/run.js';
-import type { ActiveClaim } from './active-claim.js';
-import type { BufferedJob, PrefetchBuffer, QueueSlots } from './plan-state.js';
+import type { ActiveClaim, BufferedJob, PrefetchBuffer } from './active-claim.js';
+import type { QueueSlots } from './plan.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Starts the prefetched jobs of one queue, and ends them early if they are cancelled or lost. */

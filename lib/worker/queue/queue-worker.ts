@@ -3,11 +3,10 @@ import { inRootContext } from '../../common/async-context.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { ChosenStrategy, QueueState } from '../../store/verbs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
-import type { ActiveClaim } from './active-claim.js';
+import { PrefetchBuffer, type ActiveClaim } from './active-claim.js';
 import { Claimer, type ClaimingQueue, type NewClaim } from './claimer.js';
 import { LimitGate } from './limit-gate.js';
-import { plan, waitsForPoisonCandidate } from './plan.js';
-import { JobAverages, PrefetchBuffer, QueueSlots, type QueueOccupancy } from './plan-state.js';
+import { JobAverages, plan, QueueSlots, waitsForPoisonCandidate, type QueueOccupancy } from './plan.js';
 import { QueueRuns } from './queue-runs.js';
 import type { WorkerContext } from './worker-context.js';
 

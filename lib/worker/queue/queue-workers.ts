@@ -3,8 +3,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Delay } from '../../job/snooze.js';
 import type { WorkerParts } from '../worker-parts.js';
 import type { ActiveClaim, ClaimOwner } from './active-claim.js';
-import { startAheadLimitOf } from './plan.js';
-import type { QueueOccupancy } from './plan-state.js';
+import { startAheadLimitOf, type QueueOccupancy } from './plan.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */

@@ -4,7 +4,7 @@ import type { Completer } from '../complete/completer.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { JobLogWriter } from '../run/job-log-writer.js';
 import type { WorkerParts } from '../worker-parts.js';
-import type { Slots } from './plan-state.js';
+import type { Slots } from './plan.js';
 
 /** A worker as its queues see it: its surroundings, and what its queues share. */
 export interface WorkerContext extends WorkerParts {
