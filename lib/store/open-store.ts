@@ -10,8 +10,8 @@ import type { Diagnosis } from '../job/problems/diagnosis.js';
 import { examine } from './doctor/examine.js';
 import { databaseOf } from './databases/index.js';
 import type { OpenDatabase, OpenSettings } from './databases/port/database.js';
-import { ScanCursors } from './rows/scan-cursors.js';
 import type { JobStore } from './verbs/job-store.js';
+import { ScanCursors } from './verbs/cursor-claimer.js';
 import { sqlJobStore } from './verbs/sql-job-store.js';
 import { KeyedEnqueuer } from './features/keys/keyed-enqueuer.js';
 import type { BlobRows } from '../job/codec/blob-options.js';
@@ -105,13 +105,16 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
+  const scanCursors = new ScanCursors(clock);
   const parts: StoreParts = {
     ...{ dialect, database: withEvents(database), blocking: withEvents(blocking) },
-    ...{ scanCursors: new ScanCursors(clock), clock, archives },
+    ...{ scanCursors, clock, archives },
   };
   const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect);
   return {
-    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims, bindForApplication }),
+    jobs: sqlJobStore(parts, keyed, {
+      ...{ commits, emitsEvents: eventOutbox.emitsEvents, claims, scanCursors, bindForApplication },
+    }),
     workers: sqlWorkerRegistry(parts),
     admin: sqlAdminStore(parts, keyed),
     audit: sqlAuditStore(parts),

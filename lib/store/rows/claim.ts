@@ -4,7 +4,6 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import type { Statement, Work } from '../core/statement.js';
 import type { Lock } from '../core/template.js';
-import type { QueuePosition, ScanStart } from './scan-cursors.js';
 
 /** Which jobs to claim, how, and for whom. */
 export interface ClaimRequest {
@@ -78,6 +77,27 @@ export interface ClaimStrategies {
    * @param queue the name of a queue that has a row
    */
   findRefusals(queue: string): Promise<UnsupportedStrategies>;
+}
+
+/** The position of a job. A scan cursor is the last claimed position of one priority. */
+export interface QueuePosition {
+  readonly priority: number;
+  readonly id: number;
+}
+
+/** Where a claim starts to read its queue. */
+export interface ScanStart {
+  /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */
+  readonly cursors: readonly QueuePosition[];
+  /** The cursors of committed claims only, because a running claim may still fail. */
+  readonly committedCursors: readonly QueuePosition[];
+  /** The claim has locked these jobs: a claim that begins meanwhile starts after them. */
+  reach(jobs: Iterable<QueuePosition>): void;
+  /**
+   * Whether a claim that found fewer jobs than requested makes a missed-work check. A claim that found none makes it
+   * earlier: mostly a notification or a poll announced jobs, which other processes have returned to the queue.
+   */
+  mayCheckForMissedWork(found: number): boolean;
 }
 
 /** One way to claim. A file in the folder of its database has its refusals, its statements and the reasons. */

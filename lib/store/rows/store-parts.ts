@@ -1,6 +1,5 @@
 import type { Clock } from '../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import type { ScanCursors } from './scan-cursors.js';
 import type { Archives } from '../tables/archive-options.js';
 
 /** The parts that the stores on one database share. */
@@ -13,7 +12,8 @@ export interface StoreParts {
   readonly database: SqlDatabase;
   /** For enqueues and the verbs of people, which may wait for a lock of an application transaction. */
   readonly blocking: SqlDatabase;
-  readonly scanCursors: ScanCursors;
+  /** Called when jobs may wait before the positions at which claims start to read. */
+  readonly scanCursors: { reset(): void };
   readonly clock: Clock;
   /** For finished jobs whose retention is over. Undefined: they are deleted. */
   readonly archives: Archives | undefined;

@@ -1,13 +1,31 @@
+import type { Clock } from '../../common/clock.js';
 import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import type { ClaimRequest, ClaimDatabase, ClaimImplementation, ClaimStrategies } from '../rows/claim.js';
+import type {
+  ClaimRequest,
+  ClaimDatabase,
+  ClaimImplementation,
+  ClaimStrategies,
+  QueuePosition,
+  ScanStart,
+} from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
 import { transactClaim } from '../rows/claimed-row.js';
-import type { ScanCursors, ScanStart } from '../rows/scan-cursors.js';
 import { markUnsafeIdsDead } from './malformed-jobs.js';
+
+// The server assigns ids before transactions commit, so a job with a smaller id can appear before the cursor at any
+// time.
+const CHECK_INTERVAL_MS = 1_000;
+// Missed-work checks may take one fiftieth of the time.
+const CHECK_TIME_SHARE = 50;
+// The measured time may include a busy event loop or a lost connection, so the pause has a limit.
+const MAX_CHECK_PAUSE_MS = 10_000;
+
+// With more priorities in use the ranges cost more than they save.
+const MAX_PRIORITIES = 4;
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
@@ -46,24 +64,24 @@ export class CursorClaimer {
     jobsOf: (result: T) => readonly ClaimedJob[],
   ): Promise<T> {
     const strategy = this.#strategyOf(request);
-    let start: ScanStart | undefined;
-    const endScan = () => start && this.scanCursors.end(start);
+    let scan: Scan | undefined;
+    const endScan = () => scan && this.scanCursors.end(scan);
     try {
       const result = await withoutUnsafeIds(this.database, () =>
         transact(() => {
           endScan();
-          start = this.scanCursors.begin(request.queue);
+          scan = this.scanCursors.begin(request.queue);
           request.onChoosing?.();
           const { groups } = request;
           const claim = (limited: ClaimRequest) =>
             groups
               ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue), strategy.groupLock)
-              : strategy.claim(limited, start!);
+              : strategy.claim(limited, scan!);
           return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
         }),
       );
       const jobs = jobsOf(result);
-      this.#advanceCursors(request, strategy, start!, jobs);
+      this.#advanceCursors(request, strategy, scan!, jobs);
       if (request.groups) this.groupTurns.afterClaim(request, jobs.length);
       return result;
     } finally {
@@ -84,11 +102,11 @@ export class CursorClaimer {
   #advanceCursors(
     request: ClaimRequest,
     { hasWorkBefore }: ClaimImplementation,
-    start: ScanStart,
+    scan: Scan,
     jobs: readonly ClaimedJob[],
   ): void {
     if (!hasWorkBefore || request.groups) return;
-    this.scanCursors.advance(start, jobs, jobs.length < request.limit);
+    this.scanCursors.advance(scan, jobs, jobs.length < request.limit);
     const due = this.scanCursors.startDueCheck(request.queue);
     if (!due) return;
     // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
@@ -98,6 +116,122 @@ export class CursorClaimer {
       .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
     this.#missedWorkChecks.add(missedWorkCheck);
   }
+}
+
+/**
+ * The positions at which the last claims of each queue ended. The head of index queue contains active jobs and deleted
+ * entries of finished ones, which a long transaction can keep there by the hundred thousand. A claim that starts after
+ * them costs the same with and without them. Each process has its own cursors. Missed-work checks find waiting jobs
+ * before them; these checks lock nothing, and no claim waits for them.
+ */
+export class ScanCursors {
+  readonly #queues = new Map<string, QueueScanState>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** The caller calls `end` when the claim has committed or failed. */
+  begin(queue: string): Scan {
+    const now = this.clock.monotonic();
+    let known = this.#queues.get(queue);
+    if (!known) this.#queues.set(queue, (known = new QueueScanState(now)));
+    const scan = new Scan(known, now);
+    known.running.add(scan);
+    return scan;
+  }
+
+  /** @param isShort the claim found fewer jobs than requested */
+  advance(scan: Scan, jobs: readonly ClaimedJob[], isShort: boolean): void {
+    const { state, cursors } = scan;
+    if (isShort && cursors.length > 0 && scan.mayCheckForMissedWork(jobs.length))
+      state.claimCheckedAt = this.clock.monotonic();
+    advanceLastIds(state.lastIds, jobs);
+  }
+
+  end(scan: Scan): void {
+    scan.state.running.delete(scan);
+  }
+
+  /** Moves all cursors to the head, because jobs may wait before them. */
+  reset(): void {
+    this.#queues.clear();
+  }
+
+  /** The cursors for a missed-work check if one is due. The caller reports its result to `done`. */
+  startDueCheck(queue: string) {
+    const known = this.#queues.get(queue);
+    const now = this.clock.monotonic();
+    if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
+    if (now < known.checkedAt + checkPauseMs(known)) return undefined;
+    known.checkedAt = Infinity;
+    return {
+      bounds: committedCursorsOf(known),
+      done: (hasMissedWork: boolean) => {
+        known.checkedAt = this.clock.monotonic();
+        known.checkTookMs = known.checkedAt - now;
+        if (hasMissedWork && this.#queues.get(queue) === known) this.#queues.delete(queue);
+      },
+    };
+  }
+}
+
+/** The scan cursors of one queue: the last claimed id of each priority. */
+class QueueScanState {
+  readonly lastIds = new Map<number, number>();
+  /** Claims that have neither committed nor failed. */
+  readonly running = new Set<Scan>();
+  checkTookMs = 0;
+  /** When a claim last made a missed-work check. */
+  claimCheckedAt = -Infinity;
+
+  /** @param checkedAt when the last missed-work check outside of a claim ended */
+  constructor(public checkedAt: number) {}
+}
+
+/** The start of a claim, and the progress of its scan. */
+class Scan implements ScanStart {
+  readonly cursors: readonly QueuePosition[];
+  readonly committedCursors: readonly QueuePosition[];
+  /** The last id that this claim has locked, for each priority. */
+  readonly #reached = new Map<number, number>();
+  readonly #checkedAgoMs: number;
+
+  /** @param state if it was reset since, the claim changes nothing */
+  constructor(
+    readonly state: QueueScanState,
+    startedAt: number,
+  ) {
+    this.committedCursors = state.lastIds.size > MAX_PRIORITIES ? [] : committedCursorsOf(state);
+    this.cursors = this.committedCursors.map(({ priority, id }) => {
+      // A scan over the locked jobs of running claims would cost as much as a claim of its own.
+      const reached = Array.from(state.running, (running) => running.#reached.get(priority) ?? 0);
+      return { priority, id: Math.max(id, ...reached) };
+    });
+    this.#checkedAgoMs = startedAt - state.claimCheckedAt;
+  }
+
+  reach(jobs: Iterable<QueuePosition>): void {
+    advanceLastIds(this.#reached, jobs);
+  }
+
+  mayCheckForMissedWork(found: number): boolean {
+    return this.#checkedAgoMs >= (found === 0 ? timeSharePauseMs(this.state) : checkPauseMs(this.state));
+  }
+}
+
+function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePosition>): void {
+  for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
+}
+
+function checkPauseMs(known: QueueScanState): number {
+  return Math.max(CHECK_INTERVAL_MS, timeSharePauseMs(known));
+}
+
+function timeSharePauseMs({ checkTookMs }: QueueScanState): number {
+  return Math.min(MAX_CHECK_PAUSE_MS, checkTookMs * CHECK_TIME_SHARE);
+}
+
+function committedCursorsOf({ lastIds }: QueueScanState): QueuePosition[] {
+  return [...lastIds].map(([priority, id]) => ({ priority, id })).sort((a, b) => a.priority - b.priority);
 }
 
 /** Repeats each work after jobs whose ids no number can represent were made dead. */

@@ -1,7 +1,7 @@
 import { pageSize } from '../../common/lists.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer, withoutUnsafeIds } from './cursor-claimer.js';
+import { CursorClaimer, withoutUnsafeIds, type ScanCursors } from './cursor-claimer.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimStrategies } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
@@ -32,6 +32,7 @@ export interface JobStoreSettings {
   readonly commits: CommitListener;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
+  readonly scanCursors: ScanCursors;
   readonly bindForApplication: (statement: Statement) => BoundStatement;
 }
 
@@ -41,9 +42,9 @@ const EXPIRED_BATCH_SIZE = 100;
 export function sqlJobStore(
   parts: StoreParts,
   keyed: KeyedEnqueuer,
-  { commits, emitsEvents, claims, bindForApplication }: JobStoreSettings,
+  { commits, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
 ): JobStore {
-  const { dialect, database, blocking, scanCursors, clock, archives } = parts;
+  const { dialect, database, blocking, clock, archives } = parts;
   const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, clock));
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);

@@ -1,4 +1,4 @@
-import type { QueuePosition } from '../../../rows/scan-cursors.js';
+import type { QueuePosition } from '../../../rows/claim.js';
 import { safeId } from '../../../../job/identifiers.js';
 import { query, type Work } from '../../../core/statement.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';

@@ -4,7 +4,7 @@ import { pageSize } from '../../../../common/lists.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, OF_QUEUE } from './claimable.js';
-import type { QueuePosition } from '../../../rows/scan-cursors.js';
+import type { QueuePosition } from '../../../rows/claim.js';
 import { BY_SCAN, cursorValues, moreUrgent, rangesAfter, type LockedRow, type LockOldest } from './skip-locked.js';
 
 const selectWaiting = (range: string) => `

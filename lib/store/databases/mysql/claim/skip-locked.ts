@@ -1,14 +1,8 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { DedicatedConnection } from '../../../core/sql-database.js';
 import { query, type Work } from '../../../core/statement.js';
-import type { ClaimRequest, ClaimImplementation } from '../../../rows/claim.js';
+import type { ClaimRequest, ClaimImplementation, QueuePosition, ScanStart } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../../rows/claimed-row.js';
-import {
-  mayCheckForMissedWork,
-  advanceLastIds,
-  type QueuePosition,
-  type ScanStart,
-} from '../../../rows/scan-cursors.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';
 import { CLAIMABLE, findFirstWaiting } from './claimable.js';
 
@@ -99,7 +93,7 @@ export function skippingLocked(lock: LockOldest): ClaimImplementation {
 function* claimSkippingLocked(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<ClaimedJob[]> {
   const isFifo = request.order !== 'lifo';
   const rows = yield* isFifo ? lockOldest(request, start, lock) : lockNewest(request);
-  if (isFifo) advanceLastIds(start.reached, rows);
+  if (isFifo) start.reach(rows);
   request.onLocked?.(rows.length);
   return yield* claimLocked(request, rows);
 }
@@ -111,7 +105,7 @@ function* lockOldest(request: ClaimRequest, start: ScanStart, lock: LockOldest):
     const rows = yield* lock.after(request, cursors);
     const hasMoreUrgent = rows.length > 0 && rows[0]!.moreUrgent !== null;
     // A short claim is final only after a missed-work check.
-    const isShort = rows.length < limit && mayCheckForMissedWork(start, rows.length);
+    const isShort = rows.length < limit && start.mayCheckForMissedWork(rows.length);
     if (!hasMoreUrgent && !(isShort && (yield* hasWorkBefore(queue, committedCursors)))) return rows;
   }
   // Returns the jobs that this transaction has just locked, too.

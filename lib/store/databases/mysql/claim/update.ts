@@ -14,7 +14,7 @@ import { deleteClaim } from '../../../rows/lease.js';
 import { classifyError } from '../../../core/classify-error.js';
 import { executeFinal, query, executeAll, type Work } from '../../../core/statement.js';
 import { findFirstWaiting, OF_QUEUE } from './claimable.js';
-import type { QueuePosition } from '../../../rows/scan-cursors.js';
+import type { QueuePosition } from '../../../rows/claim.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at
 // the first waiting job, so that the UPDATE does not wait for locked active jobs. An UPDATE that reaches the server
