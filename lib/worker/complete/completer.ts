@@ -4,19 +4,30 @@ import { inRootContext } from '../../common/async-context.js';
 import { hasCode } from '../../job/errors.js';
 import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { Completion } from '../../store/rows/completion.js';
+import type { ClaimProgress, Completion, CompletionBatch, CompletionResult } from '../../store/rows/completion.js';
 import type { JobStore } from '../../store/verbs/job-store.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/logger.js';
+import { OutageLog, type JobLogger } from '../../common/logger.js';
 import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
-import { CompletionWriter, type CompletionEntry, type EntryBatch, type WrittenOutcome } from './completion-writer.js';
+import {
+  abandon,
+  MAX_RETRY_INTERVAL_MS,
+  MIN_RETRY_INTERVAL_MS,
+  RejectedBatches,
+  type CompletionEntry,
+  type EntryBatch,
+  type WrittenOutcome,
+} from './entry-batch.js';
 
 const MAX_BATCH_SIZE = 1_000;
 
 /**
  * Group commit. While one completion batch is being written, further outcomes gather, and the next batch writes them
  * together. The outcome of an idle worker is written at once. A claim shares the transaction of the outcomes that wait.
+ *
+ * Retries while the database is unavailable, because only the fence may decide that a job is lost. One bad outcome does
+ * not fail the others of its batch.
  */
 export class Completer {
   #pending: CompletionEntry[] = [];
@@ -30,17 +41,20 @@ export class Completer {
   #turn: Promise<void> | undefined;
   #scheduledSend: Promise<void> | undefined;
   readonly #retryAbort = sharedAbortController();
-  readonly #writer: CompletionWriter;
+  readonly #outage: OutageLog;
+  readonly #rejected: RejectedBatches;
 
   constructor(
     private readonly store: JobStore,
     private readonly clock: Clock,
     logger: JobLogger,
-    owner: Pick<ClaimOwner, 'startAheadLimit' | 'abandon'>,
+    private readonly owner: Pick<ClaimOwner, 'startAheadLimit' | 'abandon'>,
     /** Undefined if no instrumentation observes it. */
     private readonly onDatabaseCall?: (call: DatabaseCall) => void,
   ) {
-    this.#writer = new CompletionWriter(store, clock, logger, this.#retryAbort.signal, owner);
+    // Without a message for the end of the outage, because the poller logs it.
+    this.#outage = new OutageLog(logger, 'Outcomes wait for the database');
+    this.#rejected = new RejectedBatches(clock, logger, this.#retryAbort.signal);
   }
 
   complete(claim: ActiveClaim, completion: Completion, onWritten: (written: WrittenOutcome) => void): void {
@@ -84,7 +98,7 @@ export class Completer {
     const entries = this.#nextBatch();
     if (entries.length === 0) return this.store.claim(request);
     const batch = { entries, mayHaveCommitted: false };
-    const attempt = this.#writer.attempt(batch, (completions) => this.store.completeAndClaim(completions, request));
+    const attempt = this.#attempt(batch, (completions) => this.store.completeAndClaim(completions, request));
     const claimed = attempt.then(
       ({ jobs }) => jobs,
       (error: unknown) => this.#claimAfterFailure(error, request),
@@ -159,10 +173,101 @@ export class Completer {
   async #flush(batch: EntryBatch, attempt?: Promise<unknown>): Promise<void> {
     for (const { claim } of batch.entries) this.#claimsInFlight.add(claim);
     try {
-      const deferred = await this.#observe(batch, () => this.#writer.write(batch, attempt));
-      for (const each of deferred) this.#track(this.#defer(each));
+      await this.#observe(batch, () => this.#write(batch, attempt));
     } finally {
       for (const { claim } of batch.entries) this.#claimsInFlight.delete(claim);
+    }
+  }
+
+  /**
+   * Stores, abandons or defers each outcome of the batch.
+   *
+   * @param attempt the first attempt, if the caller has started it
+   */
+  async #write(batch: EntryBatch, attempt: Promise<unknown> = this.#complete(batch)): Promise<void> {
+    let { mayHaveCommitted } = batch;
+    const { entries } = batch;
+    const { signal } = this.#retryAbort;
+    for (let pauseMs = MIN_RETRY_INTERVAL_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_INTERVAL_MS)) {
+      try {
+        await attempt;
+        // Only a batch that had to wait ends the outage: a locked one can wait while others are stored.
+        if (pauseMs > MIN_RETRY_INTERVAL_MS) this.#outage.onSuccess();
+        return;
+      } catch (error) {
+        if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeRejected({ entries, mayHaveCommitted }, error);
+        if (signal.aborted) return void abandon(entries);
+        if ((error as { outcome?: string }).outcome === 'unknown') mayHaveCommitted = true;
+        this.#outage.onFailure(error);
+        await this.clock.sleep(pauseMs, signal);
+        attempt = this.#complete({ entries, mayHaveCommitted });
+      }
+    }
+  }
+
+  /** The database is available, but does not store the batch as it is. */
+  async #writeRejected(batch: EntryBatch, error: unknown): Promise<void> {
+    this.#outage.onSuccess();
+    for (const next of this.#rejected.replace(batch, error)) {
+      if (next.delayMs === undefined) await this.#write(next);
+      else this.#track(this.#defer(next));
+    }
+  }
+
+  #complete(batch: EntryBatch): Promise<CompletionResult> {
+    return this.#attempt(batch, (completions) => this.store.complete(completions));
+  }
+
+  /** Writes the batch in one transaction and applies the result to its claims. Rejects if nothing was written. */
+  async #attempt<R extends CompletionResult>(
+    { entries, mayHaveCommitted }: EntryBatch,
+    send: (batch: CompletionBatch) => Promise<R>,
+  ): Promise<R> {
+    const { batch, startLimits } = this.#createBatch(entries, mayHaveCommitted);
+    const result = await send(batch);
+    this.#onWritten(entries, startLimits, result);
+    return result;
+  }
+
+  #createBatch(
+    entries: readonly CompletionEntry[],
+    mayHaveCommitted: boolean,
+  ): { batch: CompletionBatch; startLimits: Map<ActiveClaim, number> } {
+    const completions: Completion[] = [];
+    const completingIds = new Map<ActiveClaim, Set<number>>();
+    for (const { claim, completion } of entries) {
+      let ids = completingIds.get(claim);
+      if (!ids) completingIds.set(claim, (ids = new Set()));
+      if (!completion) continue;
+      ids.add(completion.job.id);
+      completions.push(completion);
+    }
+    const claims: ClaimProgress[] = [];
+    const mayBeRescued = new Set<number>();
+    const startLimits = new Map<ActiveClaim, number>();
+    for (const [claim, ids] of completingIds) {
+      const progress = claim.progressAfter(ids, this.owner.startAheadLimit(claim));
+      startLimits.set(claim, progress.startLimit);
+      if (claim.mayBeRescued(this.clock.monotonic())) mayBeRescued.add(claim.id);
+      if (progress.isFinished || progress.startLimit > claim.startLimit) claims.push(progress);
+    }
+    const wereLocked = entries.some(({ wasLocked }) => wasLocked);
+    return { batch: { completions, claims, mayHaveCommitted, wereLocked, mayBeRescued }, startLimits };
+  }
+
+  #onWritten(
+    entries: readonly CompletionEntry[],
+    startLimits: ReadonlyMap<ActiveClaim, number>,
+    { lost, cancelled, lostClaims }: CompletionResult,
+  ): void {
+    for (const [claim, startLimit] of startLimits) {
+      if (lostClaims.has(claim.id)) this.owner.abandon(claim);
+      else claim.setStartLimit(startLimit);
+    }
+    for (const { claim, completion, onWritten } of entries) {
+      if (completion) claim.markCommitted(completion.job.id);
+      if (!completion || lost.has(completion)) onWritten('lost');
+      else onWritten(cancelled.has(completion) ? { kind: 'cancel' } : completion.outcome);
     }
   }
 

@@ -9,7 +9,7 @@ import type { AttemptEnd } from '../run/attempt-parts.js';
 import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim, BufferedJob } from '../queue/active-claim.js';
 import type { WorkerContext } from '../queue/worker-context.js';
-import type { WrittenOutcome } from './completion-writer.js';
+import type { WrittenOutcome } from './entry-batch.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { logStack, logText } from '../../common/logger.js';
 

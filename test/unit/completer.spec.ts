@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { StoreUnavailableError } from '../../lib/job/errors.js';
-import type { CompletionBatch, CompletionResult } from '../../lib/store/rows/completion.js';
-import { CompletionWriter, type CompletionEntry } from '../../lib/worker/complete/completion-writer.js';
+import type { ClaimRequest } from '../../lib/store/rows/claim.js';
+import type { Completion, CompletionBatch, CompletionResult } from '../../lib/store/rows/completion.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
+import { Completer } from '../../lib/worker/complete/completer.js';
 import type { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const STORED: CompletionResult = { lost: new Set(), cancelled: new Set(), lostClaims: new Set() };
 
-function entryOf(id: number): CompletionEntry {
+function claimOf(id: number): ActiveClaim {
   const progress = { id, startLimit: 1, isFinished: false };
   const claim = {
     id,
@@ -15,10 +17,10 @@ function entryOf(id: number): CompletionEntry {
     progressAfter: () => progress,
     mayBeRescued: () => false,
     setStartLimit: () => {},
+    markCompleting: () => {},
     markCommitted: () => {},
   };
-  const completion = { job: { id }, outcome: { kind: 'release' } };
-  return { claim: claim as unknown as ActiveClaim, completion, onWritten: () => {} } as unknown as CompletionEntry;
+  return claim as unknown as ActiveClaim;
 }
 
 function setup() {
@@ -29,25 +31,30 @@ function setup() {
     completions.some(({ job }) => unavailable.has(job.id))
       ? Promise.reject(new StoreUnavailableError('locked', 'not-done'))
       : Promise.resolve(STORED);
+  const completeAndClaim = async (batch: CompletionBatch) => ({ ...(await complete(batch)), jobs: [] });
   const logger = { log: () => {}, warn: (line: string) => void warnings.push(line), error: () => {}, debug: () => {} };
-  const { signal } = new AbortController();
-  const writer = new CompletionWriter({ complete }, clock, logger, signal, {
-    startAheadLimit: () => 0,
-    abandon: () => {},
-  });
-  const write = (id: number) => writer.write({ entries: [entryOf(id)], mayHaveCommitted: false });
-  return { clock, warnings, unavailable, write };
+  const store = { complete, completeAndClaim } as unknown as JobStore;
+  const completer = new Completer(store, clock, logger, { startAheadLimit: () => 0, abandon: () => {} });
+  const write = (id: number) =>
+    new Promise((resolve) => {
+      const completion = { job: { id }, outcome: { kind: 'release' } } as unknown as Completion;
+      completer.complete(claimOf(id), completion, resolve);
+    });
+  const claim = () => completer.completeAndClaim({} as ClaimRequest);
+  return { clock, warnings, unavailable, write, claim };
 }
 
-describe('CompletionWriter', () => {
+describe('Completer', () => {
   it('logs once that outcomes wait, although other batches are stored meanwhile', async () => {
-    const { clock, warnings, unavailable, write } = setup();
+    const { clock, warnings, unavailable, write, claim } = setup();
     unavailable.add(1);
 
     const waiting = write(1);
     for (const pauseMs of [50, 100]) {
       await clock.untilSleeping(pauseMs);
-      await write(2);
+      const stored = write(2);
+      await claim();
+      await stored;
       await clock.advance(pauseMs);
     }
     unavailable.clear();
