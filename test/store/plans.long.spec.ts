@@ -9,7 +9,7 @@ import type { Completion } from '../../lib/store/rows/completion.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/ends/enter-jobs.js';
 import { findUnlockedClaims } from '../../lib/store/rows/lease.js';
-import { findLocked } from '../../lib/store/verbs/complete-batch.js';
+import { findLocked } from '../../lib/store/verbs/complete-survivors.js';
 import { execute } from '../../lib/store/core/statement.js';
 import { CONTENT_TABLES } from '../../lib/store/features/content/content-tables.js';
 import { Templates } from '../../lib/store/core/template.js';

@@ -1,7 +1,7 @@
 import { groupBy } from '../../common/lists.js';
 import { inArchive, type Archives } from '../tables/archive-options.js';
 import { idsOf, withSafeIds } from '../../job/identifiers.js';
-import { HISTORY_COLUMNS } from '../rows/history.js';
+import { HISTORY_COLUMNS } from '../ends/end-jobs.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 

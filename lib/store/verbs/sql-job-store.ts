@@ -7,16 +7,16 @@ import type { ClaimStrategies } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';
-import type { CompletionBatch } from '../rows/completion.js';
+import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import { chunkJobs, enterJobs, hasEnterHook, insertJobs } from '../ends/enter-jobs.js';
-import { isFinished } from '../rows/fence.js';
+import { fenceClaims, isFinished } from '../rows/fence.js';
 import { handOff } from './hand-off.js';
 import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { extend, deleteEmptyClaims } from '../rows/lease.js';
 import { hasUnusedKeys, pruneKeys } from '../features/keys/key-rows.js';
 import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
-import { completeBatch, type CompletedBatch } from './complete-batch.js';
+import { completeSurvivors, rejectLocked } from './complete-survivors.js';
 import { endJobs, FenceError } from '../ends/end-jobs.js';
 import { type Statement, type Work, idsFrom } from '../core/statement.js';
 import type { BoundStatement } from '../core/template.js';
@@ -37,6 +37,15 @@ export interface JobStoreSettings {
 }
 
 const EXPIRED_BATCH_SIZE = 100;
+// Of a second each. The next batches of the process wait behind this one, so it soon checks which jobs are locked.
+const MAX_LOCK_WAITS = 3;
+
+const NONE: ReadonlySet<never> = new Set();
+
+interface CompletedBatch<T> {
+  readonly result: CompletionResult;
+  readonly next: T;
+}
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export function sqlJobStore(
@@ -55,10 +64,24 @@ export function sqlJobStore(
    */
   let lastExpiredId = 0;
 
+  /** Completes the batch in one transaction with the work that follows. Rejects with JobsLockedError if jobs are locked. */
   async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
-    const completed = await completeBatch(database, batch, next);
-    if (hasReturningJobs(batch)) scanCursors.reset();
-    return completed;
+    const completeBy = (complete: (batch: CompletionBatch) => Work<CompletionResult>) =>
+      database.transaction(function* () {
+        return { result: yield* complete(batch), next: yield* next() };
+      }, MAX_LOCK_WAITS);
+    if (batch.wereLocked) await rejectLocked(database, batch);
+    try {
+      const completed = await completeBy(completeAll).catch((error: unknown) => {
+        if (!(error instanceof FenceError)) throw error;
+        return completeBy(completeSurvivors);
+      });
+      if (hasReturningJobs(batch)) scanCursors.reset();
+      return completed;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && error.locked) await rejectLocked(database, batch);
+      throw error;
+    }
   }
 
   return {
@@ -188,6 +211,12 @@ export function sqlJobStore(
       await claimer.idle();
     },
   };
+}
+
+/** Writes the batch, or throws a FenceError. Locks claims, then jobs, then history, like every transaction. */
+function* completeAll({ completions, claims }: CompletionBatch): Work<CompletionResult> {
+  yield* endJobs(completions, { claims: fenceClaims(claims, completions) });
+  return { lost: NONE, cancelled: NONE, lostClaims: NONE };
 }
 
 // eslint-disable-next-line require-yield

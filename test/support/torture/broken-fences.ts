@@ -14,9 +14,8 @@ const ACCEPTED_COMMIT = 'return logged.number === number ? { value: value(logged
 export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'outcomes are written without the fence': {
     find: {
-      'lib/store/verbs/complete-batch.ts': [FENCE],
+      'lib/store/verbs/complete-survivors.ts': [FENCE],
       'lib/store/ends/end-jobs.ts': [FENCE],
-      'lib/store/rows/history.ts': [FENCE],
     },
     replace: 'WHERE :ids AND :claimId = :claimId',
   },

@@ -1,11 +1,10 @@
-import { StoreUnavailableError } from '../../job/errors.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { query, queryIds, type Work } from '../core/statement.js';
 import { findInLockedGroups } from '../ends/wake-groups.js';
 import { honourCancelRequests } from '../rows/cancel-requests.js';
-import { endJobs, FenceError } from '../ends/end-jobs.js';
+import { endJobs } from '../ends/end-jobs.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../rows/completion.js';
-import { fenceClaims, groupByClaim, idsCondition, isFinished, writeClaimProgress } from '../rows/fence.js';
+import { groupByClaim, idsCondition, isFinished, writeClaimProgress } from '../rows/fence.js';
 
 const STILL_CLAIMED = `
   SELECT id
@@ -33,56 +32,11 @@ const LIVE_AND_UNLOCKED = `
   FROM {jobs} {by primary}
   WHERE :ids {lock free}`;
 
-// Of a second each. The next batches of the process wait behind this one, so it soon checks which jobs are locked.
-const MAX_LOCK_WAITS = 3;
-
-type CompletionDatabase = Pick<SqlDatabase, 'transaction' | 'runIdempotent'>;
-
-export interface CompletedBatch<T> {
-  readonly result: CompletionResult;
-  readonly next: T;
-}
-
-const NONE: ReadonlySet<never> = new Set();
-
-/** Completes a batch in one transaction with the work that follows. Rejects with JobsLockedError if jobs are locked. */
-export async function completeBatch<T>(
-  database: CompletionDatabase,
-  batch: CompletionBatch,
-  next: () => Work<T>,
-): Promise<CompletedBatch<T>> {
-  const completeBy = (complete: (batch: CompletionBatch) => Work<CompletionResult>) =>
-    database.transaction(function* () {
-      return { result: yield* complete(batch), next: yield* next() };
-    }, MAX_LOCK_WAITS);
-  if (batch.wereLocked) await rejectLocked(database, batch);
-  try {
-    return await completeBy(completeAll).catch((error: unknown) => {
-      if (!(error instanceof FenceError)) throw error;
-      return completeBy(completeSurvivors);
-    });
-  } catch (error) {
-    if (error instanceof StoreUnavailableError && error.locked) await rejectLocked(database, batch);
-    throw error;
-  }
-}
-
-async function rejectLocked(database: CompletionDatabase, { completions }: CompletionBatch): Promise<void> {
-  const locked = await database.runIdempotent(() => findLocked(completions));
-  if (locked.size > 0) throw new JobsLockedError(locked);
-}
-
-/** Writes the batch, or throws a FenceError. Locks claims, then jobs, then history, like every transaction. */
-function* completeAll({ completions, claims }: CompletionBatch): Work<CompletionResult> {
-  yield* endJobs(completions, { claims: fenceClaims(claims, completions) });
-  return { lost: NONE, cancelled: NONE, lostClaims: NONE };
-}
-
 /**
  * Writes the batch after a FenceError: finds the jobs that still belong to their claims, and completes only those. A
  * batch can contain one job twice, under a lost claim and under a valid one.
  */
-function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
+export function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
   const { completions, cancelled } = yield* honourCancelRequests(batch);
   const lostClaims = yield* writeClaimProgress(batch.claims);
   const missing = new Set<Completion>();
@@ -98,6 +52,15 @@ function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
     lostClaims,
     cancelled: new Set([...cancelled].filter((completion) => !missing.has(completion))),
   };
+}
+
+/** Rejects with JobsLockedError if other transactions have locked jobs of the batch. */
+export async function rejectLocked(
+  database: Pick<SqlDatabase, 'runIdempotent'>,
+  { completions }: CompletionBatch,
+): Promise<void> {
+  const locked = await database.runIdempotent(() => findLocked(completions));
+  if (locked.size > 0) throw new JobsLockedError(locked);
 }
 
 /** Returns the completions whose jobs or groups other transactions have locked. Its own locks end with each statement. */
