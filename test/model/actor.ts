@@ -14,7 +14,7 @@ import { Attempt } from '../../lib/worker/run/attempt.js';
 import type { AttemptParts } from '../../lib/worker/run/attempt-parts.js';
 import { JobLogWriter } from '../../lib/worker/run/job-log-writer.js';
 import type { Handler } from '../../lib/worker/run/handler-table.js';
-import { Run } from '../../lib/worker/run/run.js';
+import { Run } from '../../lib/worker/queue/queue-runs.js';
 import type { ChosenStrategies } from '../../lib/store/verbs/job-store.js';
 import { openEngine, type Engine } from '../support/engine.js';
 import type { ServerName, TestConnection } from '../support/servers.js';

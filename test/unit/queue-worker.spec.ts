@@ -15,7 +15,7 @@ function workerOf(ids: readonly number[]) {
     clock: new FakeClock(),
     logger: { warn: () => undefined },
     optionsFor: () => resolveQueueOptions(),
-    handlers: { find: () => undefined, maxBatchSize: () => 1 },
+    handlers: { of: () => ({ named: new Map() }), maxBatchSize: () => 1 },
     instrumentations: {},
     slots: new Slots(1),
     lock: { id: undefined },

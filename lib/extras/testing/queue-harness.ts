@@ -9,7 +9,7 @@ import type { ModuleEngine } from '../../nest/module-engine.js';
 import { getEngineToken } from '../../nest/tokens.js';
 import { ActiveClaim } from '../../worker/queue/active-claim.js';
 import { Attempt, toAttemptEnd } from '../../worker/run/attempt.js';
-import { Run } from '../../worker/run/run.js';
+import { Run } from '../../worker/queue/queue-runs.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../../common/units.js';
 
 /** A job that the harness ran. */

@@ -1,12 +1,18 @@
+import { inRootContext } from '../../common/async-context.js';
+import { callAfter, type Clock } from '../../common/clock.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
+import type { EndedRun } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { isPoisonCandidate } from '../../job/outcome.js';
+import { isPoisonCandidate, OUTCOME_OF, type Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { storedError } from '../../job/stored-error.js';
 import type { Instrumentations } from '../../instrumentation/instrumentations.js';
 import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
-import type { HandlerEntry } from '../run/handler-table.js';
-import { Run } from '../run/run.js';
+import type { AttemptEnd } from '../run/attempt-parts.js';
+import type { BatchHandler, Handler, HandlerEntry, QueueHandlers } from '../run/handler-table.js';
+import type { JobContext } from '../run/job-context.js';
 import type { ActiveClaim, BufferedJob, PrefetchBuffer } from './active-claim.js';
 import type { QueueSlots } from './plan.js';
 import type { WorkerContext } from './worker-context.js';
@@ -18,6 +24,7 @@ export class QueueRuns {
   readonly #attemptByJob = new Map<number, Attempt>();
   /** The run of a poison candidate. No other run starts beside it. */
   #poisonRun: Run | undefined;
+  readonly #handlers: QueueHandlers;
   /** Undefined if none surrounds the calls of handlers. */
   readonly #instrumentations: Instrumentations['ofRuns'];
 
@@ -31,6 +38,7 @@ export class QueueRuns {
     private readonly outcomeEffects: OutcomeEffects,
     private readonly onRunEnd: (ranMs: number) => void,
   ) {
+    this.#handlers = worker.handlers.of(queue);
     this.#instrumentations = worker.instrumentations.ofRuns;
   }
 
@@ -52,12 +60,12 @@ export class QueueRuns {
 
   /** How many jobs of this name one call of its handler takes. */
   batchSizeOf(name: string): number {
-    return this.worker.handlers.find(this.queue, name)?.batch ?? 1;
+    return this.#handlerOf(name)?.batch ?? 1;
   }
 
   /** Starts the first `jobs` jobs of the buffer, in one call of their handler. */
   start(jobs: number, now: number): void {
-    const entry = this.worker.handlers.find(this.queue, this.buffer.next!.job.name);
+    const entry = this.#handlerOf(this.buffer.next!.job.name);
     const attempts: Attempt[] = [];
     for (let started = 0; started < jobs; started++) {
       const { claim, job, indexInClaim } = this.buffer.shift();
@@ -117,6 +125,10 @@ export class QueueRuns {
     });
   }
 
+  #handlerOf(name: string): HandlerEntry | undefined {
+    return this.#handlers.named.get(name) ?? this.#handlers.fallback;
+  }
+
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
     const run = new Run(attempts, this.worker.clock, this.#instrumentations);
     this.#runs.add(run);
@@ -140,4 +152,178 @@ export class QueueRuns {
     run.attempts.forEach((attempt, index) => this.outcomeEffects.endAttempt(attempt, ends[index]!));
     this.onRunEnd(ranMs);
   }
+}
+
+/** One call of a handler, with one attempt or the attempts of a batch. */
+export class Run {
+  #resolve!: (ends: readonly AttemptEnd[]) => void;
+  #ended!: Promise<readonly AttemptEnd[]>;
+  #isDecided = false;
+  /** Set if the run has a time limit; aborted when the run is over. */
+  #timeout: AbortController | undefined;
+
+  constructor(
+    readonly attempts: readonly Attempt[],
+    private readonly clock: Clock,
+    /** Undefined if none surrounds the calls of handlers. */
+    private readonly instrumentations?: Instrumentations['ofRuns'],
+  ) {}
+
+  abort(reason: Error): void {
+    for (const attempt of this.attempts) attempt.abort(reason);
+  }
+
+  /** Ends the run although its handler may go on. The fence rejects the later writes of the handler. */
+  end(outcome: Outcome): void {
+    this.#markDecided();
+    this.#resolve(this.attempts.map((attempt) => attempt.endWithoutHandler(outcome)));
+  }
+
+  /** Never rejects. */
+  execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
+    const limitMs = this.#shortestTimeoutMs();
+    if (limitMs !== false)
+      this.#timeout = callAfter(this.clock, limitMs, () =>
+        this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
+      );
+    this.#ended = new Promise((resolve) => (this.#resolve = resolve));
+    void inRootContext(() => this.#handle(entry)).then(
+      (ends) => this.#decide(ends),
+      (error: unknown) => this.#fail(error),
+    );
+    return this.#ended;
+  }
+
+  /** The handler or the time limit decides, whichever is first. Functions of the options may still delay the end. */
+  #decide(ends: readonly MaybePromise<AttemptEnd>[]): void {
+    if (this.#isDecided) return;
+    this.#markDecided();
+    if (ends.every(isDecided)) this.#resolve(ends);
+    else Promise.all(ends.map(async (end) => end)).then(this.#resolve, (error: unknown) => this.#fail(error));
+  }
+
+  /** An outcome that cannot be decided makes the job dead. It must not end the process as an unhandled rejection. */
+  #fail(error: unknown): void {
+    this.end({ kind: 'dead', error: storedError(error) });
+  }
+
+  #markDecided(): void {
+    this.#isDecided = true;
+    this.#timeout?.abort();
+  }
+
+  #handle(entry: HandlerEntry): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    return entry.batch === undefined ? this.#handleOne(entry.handle) : this.#handleAll(entry.handle);
+  }
+
+  async #handleOne(handle: Handler): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    const [attempt] = this.attempts as [Attempt];
+    try {
+      const created = attempt.createContext(this.clock.now());
+      const context = created instanceof Promise ? await created : created;
+      if (!this.instrumentations) return [attempt.endOnReturn(await handle(context))];
+      return [attempt.endOnReturn(await this.#callWithin(this.instrumentations, [context], () => handle(context)))];
+    } catch (error) {
+      return [attempt.endOnThrow(error)];
+    }
+  }
+
+  async #handleAll(handle: BatchHandler): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    const ends = new Map<Attempt, MaybePromise<AttemptEnd>>();
+    const contexts = new Map<Attempt, JobContext>();
+    const startedAt = this.clock.now();
+    for (const attempt of this.attempts) {
+      try {
+        const context = attempt.createContext(startedAt);
+        contexts.set(attempt, context instanceof Promise ? await context : context);
+      } catch (error) {
+        ends.set(attempt, attempt.endOnThrow(error));
+      }
+    }
+    if (contexts.size > 0) {
+      const called = [...contexts.keys()];
+      const endOf = await this.#callBatchHandler(handle, [...contexts.values()]);
+      called.forEach((attempt, index) => ends.set(attempt, endOf(attempt, index)));
+    }
+    return this.attempts.map((attempt) => ends.get(attempt)!);
+  }
+
+  async #callBatchHandler(
+    handle: BatchHandler,
+    contexts: JobContext[],
+  ): Promise<(attempt: Attempt, index: number) => MaybePromise<AttemptEnd>> {
+    try {
+      const jobs = contexts.length;
+      const { instrumentations } = this;
+      const returned = await (instrumentations
+        ? this.#callWithin(instrumentations, contexts, () => handle(contexts))
+        : handle(contexts));
+      const results = settledResults(returned, jobs);
+      return (attempt, index) => {
+        const result = results?.[index];
+        if (result?.status === 'rejected') return attempt.endOnThrow(result.reason);
+        return attempt.endOnReturn(result?.value);
+      };
+    } catch (error) {
+      return (attempt) => attempt.endOnThrow(error);
+    }
+  }
+
+  #callWithin(
+    instrumentations: NonNullable<Instrumentations['ofRuns']>,
+    contexts: readonly JobContext[],
+    handle: () => unknown,
+  ): Promise<unknown> {
+    const jobs = [...contexts];
+    const ended = async () => {
+      const byId = new Map<number, EndedRun>();
+      (await this.#ended).forEach((end, index) => byId.set(this.attempts[index]!.job.id, this.#endOf(end, index)));
+      return jobs.map(({ id }) => byId.get(id)!);
+    };
+    return instrumentations.run({ queue: jobs[0]!.queue, jobs }, handle, ended);
+  }
+
+  #endOf({ outcome, isHandedOff }: AttemptEnd, index: number): EndedRun {
+    const error = 'error' in outcome && outcome.kind !== 'complete' ? outcome.error : undefined;
+    const thrown = error && (this.attempts[index]!.thrown ?? error);
+    return { outcome: isHandedOff ? 'handed-off' : OUTCOME_OF[outcome.kind], error, thrown };
+  }
+
+  #shortestTimeoutMs(): number | false {
+    let limitMs: number | false = false;
+    for (const { timeoutMs } of this.attempts) {
+      if (timeoutMs !== false) limitMs = limitMs === false ? timeoutMs : Math.min(limitMs, timeoutMs);
+    }
+    return limitMs;
+  }
+}
+
+function isDecided(end: MaybePromise<AttemptEnd>): end is AttemptEnd {
+  return !(end instanceof Promise);
+}
+
+/**
+ * The results of single jobs, as `Promise.allSettled` returns them; undefined if the handler returned something else. A
+ * job without a result fails, because it may not be done. Too many results fail all jobs, because they match no job for
+ * certain.
+ */
+function settledResults(returned: unknown, jobs: number): readonly PromiseSettledResult<unknown>[] | undefined {
+  if (!Array.isArray(returned)) return undefined;
+  const entries = Array.from<unknown>(returned);
+  const isOutcome = (entry: unknown) => entry === undefined || entry === null || isSettledResult(entry);
+  if (!entries.some(isSettledResult) || !entries.every(isOutcome)) return undefined;
+  const outcomeCount = entries.filter(isSettledResult).length;
+  const problem = `A batch handler answered ${outcomeCount} outcomes, expected one for each of its ${jobs} jobs`;
+  if (entries.length > jobs) throw new Error(`${problem}.`);
+  return Array.from({ length: jobs }, (_, index) => {
+    const entry = entries[index];
+    if (isSettledResult(entry)) return entry;
+    const message = `${problem}, in their order: there is none for job ${index + 1}.`;
+    return { status: 'rejected', reason: new Error(message) };
+  });
+}
+
+function isSettledResult(value: unknown): value is PromiseSettledResult<unknown> {
+  const { status } = (value ?? {}) as { status?: unknown };
+  return status === 'fulfilled' || status === 'rejected';
 }

@@ -17,7 +17,15 @@ export type HandlerEntry =
   | { readonly handle: Handler; readonly batch?: undefined }
   | { readonly handle: BatchHandler; /** The largest number of jobs in one call. */ readonly batch: number };
 
-/** The handlers of this process: for each queue one per job name, and at most one for all other names. */
+/** The handlers of one queue: one per job name, and at most one for all other names. */
+export interface QueueHandlers {
+  readonly named: ReadonlyMap<string, HandlerEntry>;
+  readonly fallback?: HandlerEntry;
+}
+
+const NONE: QueueHandlers = { named: new Map() };
+
+/** The handlers of this process. */
 export class HandlerTable {
   readonly #queues = new Map<string, { fallback?: HandlerEntry; named: Map<string, HandlerEntry> }>();
 
@@ -37,13 +45,17 @@ export class HandlerTable {
     this.#queues.delete(queue);
   }
 
+  of(queue: string): QueueHandlers {
+    return this.#queues.get(queue) ?? NONE;
+  }
+
   find(queue: string, name: string): HandlerEntry | undefined {
-    const handlers = this.#queues.get(queue);
-    return handlers?.named.get(name) ?? handlers?.fallback;
+    const { named, fallback } = this.of(queue);
+    return named.get(name) ?? fallback;
   }
 
   maxBatchSize(queue: string): number {
-    const { fallback, named } = this.#queues.get(queue) ?? { named: new Map<string, HandlerEntry>() };
+    const { named, fallback } = this.of(queue);
     return Math.max(1, fallback?.batch ?? 1, ...[...named.values()].map(({ batch = 1 }) => batch));
   }
 }
