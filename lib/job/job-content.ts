@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import { undecodableWithoutCodec, type ContentCodec } from './codec/content-codec.js';
-import { isEnvelope, type CodecContext, type EncodeContext } from './codec/payload-codec.js';
+import { ENVELOPE_PREFIX, type CodecContext, type EncodeContext } from './codec/payload-codec.js';
 import { NO_ENQUEUE_OPTIONS, resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import { InvalidOptionsError, PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { checkQueueName } from './identifiers.js';
@@ -128,7 +128,7 @@ export function encodeValue(
   if (codec)
     return andThen(codec.encode(text, { what, queue, name, ...due }), sizeChecker(queue, kind, maxPayloadBytes));
   checkSize(queue, kind, text, maxPayloadBytes);
-  if (kind === 'payload' && isEnvelope(text)) throw new PayloadInvalidError(queue, RESERVED);
+  if (kind === 'payload' && text.startsWith(ENVELOPE_PREFIX)) throw new PayloadInvalidError(queue, RESERVED);
   return text;
 }
 
@@ -149,7 +149,7 @@ export function decodeWith(
   context: CodecContext,
 ): MaybePromise<string> {
   if (codec) return codec.decode(stored, context);
-  if (isEnvelope(stored)) throw undecodableWithoutCodec(stored, context);
+  if (stored.startsWith(ENVELOPE_PREFIX)) throw undecodableWithoutCodec(stored, context);
   return stored;
 }
 

@@ -4,6 +4,7 @@ import { callWithJob } from './failed-job.js';
 import { hasCode, JobExpiredError, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import { encodeResult, type ContentOptions } from './job-content.js';
+import type { JobOverrides } from './job-overrides.js';
 import type { JobEventName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
 import type { Delay } from './snooze.js';
@@ -105,6 +106,29 @@ export function completeWithoutResult(problem: string): Completed {
     result: null,
     error: { name: 'ResultInvalidError', code: 'RESULT_INVALID', message: problem },
   };
+}
+
+// The caller of a request reads the result and deletes it. If the caller has died, the pruner deletes it.
+const REPLY_RETENTION_MS = 60_000;
+// Callers that received the job of another caller may still read its outcome.
+const MIN_KEYED_RETENTION_MS = 600_000;
+
+/**
+ * How long the history keeps the job; false: it does not. A job with a key stays for ten minutes more than it owns the
+ * key, or longer.
+ */
+export function jobRetentionMs(
+  overrides: JobOverrides | null,
+  isCompleted: boolean,
+  queueRetentionMs: number | false,
+): number | false {
+  if (overrides === null) return queueRetentionMs;
+  if (overrides.reply) return REPLY_RETENTION_MS;
+  const { completedMs = queueRetentionMs, deadMs = queueRetentionMs } = overrides.retention ?? {};
+  const retentionMs = isCompleted ? completedMs : deadMs;
+  if (overrides.key === undefined) return retentionMs;
+  const ownedMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;
+  return Math.max(retentionMs || 0, ownedMs + MIN_KEYED_RETENTION_MS);
 }
 
 /** Whether any worker can claim the job again at once. */
@@ -211,4 +235,16 @@ export function inStartOrder(jobs: ClaimedJob[]): ClaimedJob[] {
 export function countStartable(poisonCandidates: readonly boolean[]): number {
   const first = poisonCandidates.indexOf(true);
   return first === -1 ? poisonCandidates.length : Math.max(1, first);
+}
+
+/** The lease of a claim: the longest of those of its queue and its jobs. */
+export function claimLeaseMs(
+  queueLeaseMs: number,
+  jobs: readonly { readonly overrides: JobOverrides | null }[],
+): number {
+  let longestMs = queueLeaseMs;
+  for (const { overrides } of jobs) {
+    if (overrides?.leaseMs !== undefined && overrides.leaseMs > longestMs) longestMs = overrides.leaseMs;
+  }
+  return longestMs;
 }

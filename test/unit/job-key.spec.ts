@@ -1,7 +1,7 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
 import { decideKey, isKeyTaken, type KeyOwner } from '../../lib/job/job-key.js';
-import { jobRetentionMs } from '../../lib/job/job-overrides.js';
+import { jobRetentionMs } from '../../lib/job/outcome.js';
 
 const WAITING = { isUnclaimed: true, attempt: 0 };
 const RETRIED = { isUnclaimed: true, attempt: 1 };

@@ -57,22 +57,23 @@ export interface Envelope {
   readonly content: string;
 }
 
-const PREFIX = '{"$sql-queue":1,';
+/** Only the text of an envelope begins so: a payload may not. */
+export const ENVELOPE_PREFIX = '{"$sql-queue":1,';
 
 /** The text of an envelope: `{"$sql-queue":1,"k":key,"d":content}`. */
 export function toEnvelope({ key, content }: Envelope): string {
-  return `${PREFIX}"k":${JSON.stringify(key)},"d":${JSON.stringify(content)}}`;
+  return `${ENVELOPE_PREFIX}"k":${JSON.stringify(key)},"d":${JSON.stringify(content)}}`;
 }
 
 export function isEnvelope(text: unknown): boolean {
-  return typeof text === 'string' && text.startsWith(PREFIX);
+  return typeof text === 'string' && text.startsWith(ENVELOPE_PREFIX);
 }
 
 /** The key of references to blobs. */
 export const BLOB_KEY = '$blob';
 
 /** The beginning of a reference to a blob. */
-export const BLOB_PREFIX = `${PREFIX}"k":"${BLOB_KEY}",`;
+export const BLOB_PREFIX = `${ENVELOPE_PREFIX}"k":"${BLOB_KEY}",`;
 
 export function isBlob(stored: string): boolean {
   return stored.startsWith(BLOB_PREFIX);

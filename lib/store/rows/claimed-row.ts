@@ -2,11 +2,10 @@ import { NO_ERRORS } from '../../job/stored-error.js';
 import { MalformedJobError } from '../../job/errors.js';
 import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { claimLeaseMs } from '../../job/job-overrides.js';
 import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { safeId, idsOf } from '../../job/identifiers.js';
 import type { TableRow } from '../tables/table-schemas.js';
-import { countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
+import { claimLeaseMs, countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimDatabase } from './claim.js';
 import { jobEventsOf } from '../core/event-outbox.js';
 import {

@@ -1,9 +1,15 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
-import { isFinalOutcome, isClaimableAtOnce, OUTCOME_OF, outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
+import {
+  isFinalOutcome,
+  isClaimableAtOnce,
+  jobRetentionMs,
+  OUTCOME_OF,
+  outcomeWithoutRun,
+  type Outcome,
+} from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { jobRetentionMs } from '../../job/job-overrides.js';
 import { toCompletion, type Attempt } from '../run/attempt.js';
 import type { AttemptEnd } from '../run/attempt-parts.js';
 import type { Completion } from '../../store/rows/completion.js';

@@ -1,6 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { claimLeaseMs } from '../../job/job-overrides.js';
-import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
+import { claimLeaseMs, countStartable, isPoisonCandidate } from '../../job/outcome.js';
 import type { ClaimProgress } from '../../store/rows/completion.js';
 import type { ClaimRequest } from '../../store/rows/claim.js';
 
