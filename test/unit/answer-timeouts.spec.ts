@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AnswerTimeouts } from '../../lib/store/databases/mysql/mysql-wire.js';
+import { AnswerTimeouts } from '../../lib/store/databases/mysql/mysql-connections.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const LIMIT_MS = 30_000;

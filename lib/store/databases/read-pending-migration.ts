@@ -1,4 +1,4 @@
-import { ASCII_WITHOUT_ESCAPES, withLiterals } from './mysql/mysql-wire.js';
+import { ASCII_WITHOUT_ESCAPES, withLiterals } from './mysql/mysql-pool.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import type { Templates } from '../core/template.js';
 import type { DatabaseSchema } from '../schema/database-schema.js';

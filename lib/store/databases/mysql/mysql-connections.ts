@@ -1,25 +1,47 @@
-import type { Pool, PoolConnection } from 'mysql2';
+import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
 import { connect, type Socket } from 'node:net';
 import { inRootContext } from '../../../common/async-context.js';
+import type { Clock } from '../../../common/clock.js';
 import { StoreUnavailableError } from '../../../job/errors.js';
+import { classifyError, explainRejection, IDLE_CONNECTION } from '../../core/classify-error.js';
+import type { StatementResult } from '../../core/statement.js';
 import { storeClosedError, storeUnavailableError } from '../../core/with-retry.js';
-import { classifyError, explainRejection } from '../../core/classify-error.js';
 import { hostList, parseHost, type Host, type HostList } from '../port/hosts.js';
 import type { MysqlSessions, Send } from './mysql-sessions.js';
-import type { MysqlWire } from './mysql-wire.js';
 
-/** Connections that answer, on a writable node, with a configured session. */
+// If a server does not answer within the shortest lease, kept within these limits, the connection is dropped and the
+// work is repeated. The minimum is longer than every wait that the server itself ends.
+const MIN_ANSWER_TIMEOUT_MS = 5_000;
+const MAX_ANSWER_TIMEOUT_MS = 30_000;
+
+const STATEMENT_SEPARATOR = ';\n';
+// Far below the default max_allowed_packet. A single statement may be longer.
+const MAX_TEXT_LENGTH = 1_000_000;
+
+/** The library's connections: they answer, on a writable node, with a configured session. Statements are sent as text. */
 export class MysqlConnections {
   /** The generation of the hosts in which each connection was opened. Only configured connections have an entry. */
   readonly #generations = new WeakMap<PoolConnection, number>();
+  readonly #idSteps = new WeakMap<PoolConnection, number>();
+  /** By the monotonic clock. */
+  readonly #answeredAt = new WeakMap<PoolConnection, number>();
+  readonly #kept = new WeakSet<PoolConnection>();
+  readonly #answerTimeoutMs: number;
+  readonly #timeouts: AnswerTimeouts;
+  #lastTimeoutAt = -Infinity;
 
+  /** @param waitTimeoutS the server closes a session that is idle for this long */
   constructor(
     private readonly pool: Pool,
-    private readonly wire: MysqlWire,
     private readonly sessions: MysqlSessions,
     private readonly hosts: Hosts,
+    private readonly clock: Clock,
     private readonly waitTimeoutS: number,
-  ) {}
+  ) {
+    const timeoutMs = Math.max(MIN_ANSWER_TIMEOUT_MS, waitTimeoutS * 1_000);
+    this.#answerTimeoutMs = Math.min(MAX_ANSWER_TIMEOUT_MS, timeoutMs);
+    this.#timeouts = new AnswerTimeouts(clock, this.#answerTimeoutMs);
+  }
 
   /** A connection to the first node that answers and is writable, starting with the current one. */
   async acquire(): Promise<PoolConnection> {
@@ -44,11 +66,38 @@ export class MysqlConnections {
   async rollBack(connection: PoolConnection, error: unknown): Promise<void> {
     if (classifyError(error) === 'reconnect' || error instanceof StoreUnavailableError) return this.drop(connection);
     try {
-      await this.wire.send(connection, 'ROLLBACK');
+      await this.send(connection, 'ROLLBACK');
       connection.release();
     } catch {
       this.drop(connection);
     }
+  }
+
+  /** Refuses no statement on this connection because it was idle: its user sets wait_timeout, or drops it soon. */
+  keep(connection: PoolConnection): void {
+    this.#kept.add(connection);
+  }
+
+  /** As one text. If it is too long, sends the statements one after another. */
+  async sendTogether(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
+    if (statements.length === 1 || lengthOf(statements) > MAX_TEXT_LENGTH) return this.sendEach(connection, statements);
+    const results = (await this.#query(connection, statements.join(STATEMENT_SEPARATOR))) as readonly unknown[];
+    return results.map((result) => this.#toResult(connection, result));
+  }
+
+  async sendEach(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
+    const results: StatementResult[] = [];
+    for (const sql of statements) results.push(await this.send(connection, sql));
+    return results;
+  }
+
+  async send(connection: PoolConnection, sql: string): Promise<StatementResult> {
+    return this.#toResult(connection, await this.#query(connection, sql));
+  }
+
+  /** Rejects all running statements, and later ones. */
+  close(): void {
+    this.#timeouts.stop();
   }
 
   async #acquireFrom(): Promise<PoolConnection> {
@@ -88,11 +137,10 @@ export class MysqlConnections {
 
   async #setUp(connection: PoolConnection): Promise<void> {
     try {
-      const send = async (...statements: string[]) =>
-        (await this.wire.sendTogether(connection, statements)).at(-1)!.rows;
+      const send = async (...statements: string[]) => (await this.sendTogether(connection, statements)).at(-1)!.rows;
       if (this.hosts.count > 0) await requireWritable(send);
       const idStep = await this.sessions.setUp(send);
-      if (idStep !== undefined) this.wire.setIdStep(connection, idStep);
+      if (idStep !== undefined) this.#idSteps.set(connection, idStep);
     } catch (error) {
       this.drop(connection);
       throw error;
@@ -100,15 +148,123 @@ export class MysqlConnections {
   }
 
   async #isUsable(connection: PoolConnection): Promise<boolean> {
+    const idleMs = this.#idleMs(connection);
     // If one connection has timed out, the others are suspect too, and each would cost another timeout.
-    if (this.wire.isSuspect(connection)) return false;
+    if (this.#lastTimeoutAt > this.clock.monotonic() - idleMs) return false;
     // The server may have closed a connection that was idle for long, and a busy process may not have received that
     // yet. A statement sent there would have an unknown outcome.
-    if (this.wire.idleMs(connection) <= this.waitTimeoutS * 250) return true;
-    return this.wire.send(connection, 'DO 0').then(
+    if (idleMs <= this.waitTimeoutS * 250) return true;
+    return this.send(connection, 'DO 0').then(
       () => true,
       () => false,
     );
+  }
+
+  /** Milliseconds since the last answer. */
+  #idleMs(connection: PoolConnection): number {
+    const now = this.clock.monotonic();
+    return now - (this.#answeredAt.get(connection) ?? now);
+  }
+
+  #query(connection: PoolConnection, sql: string): Promise<unknown> {
+    // After a standstill of the process, the last packet of a server that has closed the session may wait to be read. The
+    // driver would take it for the answer to this statement, and print that packets are out of order.
+    if (this.#idleMs(connection) > this.waitTimeoutS * 750 && !this.#kept.has(connection))
+      return Promise.reject(idleError());
+    return new Promise((resolve, reject) => {
+      // The driver's own timeout survives a broken connection and keeps the process alive.
+      const cancelTimeout = this.#timeouts.start(() => {
+        this.#lastTimeoutAt = this.clock.monotonic();
+        reject(this.#timeouts.isStopped ? closedError() : answerTimeoutError(this.#answerTimeoutMs));
+      });
+      connection.query(sql, (error, result) => {
+        cancelTimeout();
+        this.#answeredAt.set(connection, this.clock.monotonic());
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  }
+
+  #toResult(connection: PoolConnection, result: unknown): StatementResult {
+    if (Array.isArray(result)) return { rows: result as StatementResult['rows'], affectedRows: 0, insertId: 0 };
+    const { affectedRows, insertId } = result as ResultSetHeader;
+    return { rows: [], affectedRows: affectedRows, insertId, idStep: this.#idSteps.get(connection) };
+  }
+}
+
+function idleError(): Error {
+  return Object.assign(new Error('The connection was idle for so long that the server may have closed it.'), {
+    code: IDLE_CONNECTION,
+  });
+}
+
+function answerTimeoutError(timeoutMs: number): Error {
+  const error = new Error(`The server did not answer a statement within ${timeoutMs / 1_000} s.`);
+  return Object.assign(error, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
+}
+
+function closedError(): Error {
+  const error = new Error('The queue was closed before the server answered a statement.');
+  return Object.assign(error, { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+}
+
+function lengthOf(statements: readonly string[]): number {
+  return statements.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** All timeouts share one timer, because nearly every answer arrives in time. */
+export class AnswerTimeouts {
+  /** In the order of their ends, because all have the same length. */
+  readonly #pending = new Set<{ readonly until: number; readonly onTimeout: () => void }>();
+  readonly #stopped = new AbortController();
+  #isWatching = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Calls `onTimeout` after the timeout, unless the returned function is called first. */
+  start(onTimeout: () => void): () => unknown {
+    if (this.isStopped) {
+      onTimeout();
+      return () => false;
+    }
+    const wait = { until: this.clock.monotonic() + this.timeoutMs, onTimeout };
+    this.#pending.add(wait);
+    if (!this.#isWatching) void inRootContext(() => this.#watch());
+    return () => this.#pending.delete(wait);
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  /** Times out all pending answers now, and later ones at once. */
+  stop(): void {
+    this.#stopped.abort();
+    for (const wait of this.#pending) wait.onTimeout();
+    this.#pending.clear();
+  }
+
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    while (this.#pending.size > 0 && !this.isStopped) {
+      const [next] = this.#pending;
+      await this.clock.sleep(next!.until - this.clock.monotonic(), this.#stopped.signal);
+      this.#expireOverdue();
+    }
+    this.#isWatching = false;
+  }
+
+  #expireOverdue(): void {
+    const now = this.clock.monotonic();
+    for (const wait of this.#pending) {
+      if (wait.until > now) return;
+      this.#pending.delete(wait);
+      wait.onTimeout();
+    }
   }
 }
 
@@ -155,36 +311,5 @@ export class Hosts {
   get connectionOptions(): { stream?: () => Socket } {
     if (this.count === 0) return {};
     return { stream: () => connect({ ...this.current!, noDelay: true, keepAlive: true }) };
-  }
-}
-
-/** Part of mysql2's pool since version 3.0, but not of its types. Connections that are still opening are only here. */
-interface PoolInternals {
-  readonly _allConnections?: { readonly length: number; get(index: number): { readonly stream?: Socket } };
-}
-
-/** The sockets of a pool, including closed connections: the driver forgets them before the server closes its side. */
-export class MysqlSockets {
-  readonly #open = new Set<Socket>();
-
-  constructor(private readonly pool: Pool) {
-    this.#trackOpen();
-    pool.on('connection', () => this.#trackOpen());
-  }
-
-  /** Destroys all sockets. The socket of a server that does not answer would keep the process alive. */
-  destroy(): void {
-    this.#trackOpen();
-    for (const socket of this.#open) socket.destroy();
-  }
-
-  #trackOpen(): void {
-    const { _allConnections: all } = this.pool as unknown as PoolInternals;
-    for (let i = 0; i < (all?.length ?? 0); i++) {
-      const { stream } = all!.get(i);
-      if (!stream || stream.destroyed || this.#open.has(stream)) continue;
-      this.#open.add(stream);
-      stream.once('close', () => this.#open.delete(stream));
-    }
   }
 }

@@ -2,7 +2,7 @@ import type { PoolOptions, Pool } from 'mysql2';
 import type { DataSourceOptions, DataSource } from 'typeorm';
 import { expected } from '../../../job/expectation.js';
 import type { ConnectionRules, PlaceProblem } from '../port/database.js';
-import { MysqlSockets } from './mysql-connections.js';
+import { MysqlSockets } from './mysql-sockets.js';
 
 export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>;
 

@@ -13,13 +13,20 @@ import {
 import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
-import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../../core/statement.js';
-import type { Templates } from '../../core/template.js';
+import {
+  drive,
+  type FinalWrites,
+  type SqlValue,
+  type Statement,
+  type StatementResult,
+  type Work,
+} from '../../core/statement.js';
+import type { BoundStatement, Templates } from '../../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
-import { MysqlConnections, MysqlSockets, Hosts } from './mysql-connections.js';
+import { MysqlConnections, Hosts } from './mysql-connections.js';
 import { sendOnSession, withCompleteAnswers } from './session-settings.js';
 import { MysqlSessions } from './mysql-sessions.js';
-import { MysqlWire, ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-wire.js';
+import { MysqlSockets } from './mysql-sockets.js';
 import { OpenTransactions } from './open-transactions.js';
 import { CommitLog } from './commit-log.js';
 
@@ -42,7 +49,6 @@ type Phase = 'committing' | 'committed';
  * stop a heartbeat, and the application's sessions stay unchanged.
  */
 export class MysqlPool implements SqlDatabase {
-  readonly #wire: MysqlWire;
   readonly #sessions: MysqlSessions;
   readonly #connections: MysqlConnections;
   readonly #commitLog: CommitLog;
@@ -60,9 +66,8 @@ export class MysqlPool implements SqlDatabase {
     private readonly onRetry: OnRetry | undefined,
   ) {
     this.#sockets = new MysqlSockets(pool);
-    this.#wire = new MysqlWire(clock, waitTimeoutS);
     this.#sessions = new MysqlSessions(waitTimeoutS);
-    this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, waitTimeoutS);
+    this.#connections = new MysqlConnections(pool, this.#sessions, hosts, clock, waitTimeoutS);
     this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
   }
 
@@ -154,7 +159,7 @@ export class MysqlPool implements SqlDatabase {
 
   async openDedicated(): Promise<DedicatedConnection> {
     const connection = await this.#connections.acquire();
-    this.#wire.keep(connection);
+    this.#connections.keep(connection);
     return {
       send: (work) => drive(work(), ({ statements }) => this.#send(connection, this.#bindAll(statements))),
       onEnd: (act) => void connection.once('end', act).once('error', act),
@@ -167,7 +172,7 @@ export class MysqlPool implements SqlDatabase {
     await withTimeout(this.clock, CLOSE_TIMEOUT_MS, this.#close());
     this.#closed.abort();
     this.#openTransactions?.stop();
-    this.#wire.close();
+    this.#connections.close();
     // A pool rejects new connections only after `end` was called.
     this.pool.end(() => undefined);
     this.#sockets.destroy();
@@ -238,7 +243,7 @@ export class MysqlPool implements SqlDatabase {
       return results.slice(1, -1);
     } catch (error) {
       // The work may handle the error, and then use the connection again.
-      if (classifyError(error) !== 'reconnect') await this.#wire.send(connection, 'ROLLBACK');
+      if (classifyError(error) !== 'reconnect') await this.#connections.send(connection, 'ROLLBACK');
       throw error;
     }
   }
@@ -248,6 +253,51 @@ export class MysqlPool implements SqlDatabase {
     statements: readonly string[],
     isTogether = this.#sessions.supportsMultiStatements && !this.#sessions.isGalera,
   ): Promise<readonly StatementResult[]> {
-    return isTogether ? this.#wire.sendTogether(connection, statements) : this.#wire.sendEach(connection, statements);
+    return isTogether
+      ? this.#connections.sendTogether(connection, statements)
+      : this.#connections.sendEach(connection, statements);
   }
+}
+
+// These characters have the same byte in every character set that a session can have. swe7 has letters in place of
+// @ [ \ ] ^ ` { | } and ~.
+const INVARIANT = /^[ !"#$%&()*+,\-./0-9:;<=>?A-Z_a-z]*$/;
+
+/** The texts that a session whose character set is known reads as they were sent. */
+// oxlint-disable-next-line no-control-regex
+export const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
+
+/** The texts that a session of the caller reads as they were sent, for any character set of the session and the driver. */
+export const ASCII_WITHOUT_ESCAPES = /^[ -[\]-~]*$/;
+
+/**
+ * The statement with its values as literals. No value can end its literal, for any sql_mode and character set of the
+ * session. The driver would escape with backslashes. NO_BACKSLASH_ESCAPES makes them ordinary characters, and in gbk,
+ * sjis, big5 and others a backslash can be the second byte of a character: the quote after it would end the literal,
+ * which is an SQL injection. No such character contains the byte of a quote.
+ *
+ * @param quotable the texts that may travel within quotes; all others travel as hexadecimal digits
+ */
+export function withLiterals({ text, values }: BoundStatement, quotable: RegExp): string {
+  let sql = '';
+  let from = 0;
+  for (const value of values) {
+    const at = text.indexOf('?', from);
+    if (at < 0) throw countError(text, values);
+    sql += text.slice(from, at) + literal(value, quotable);
+    from = at + 1;
+  }
+  if (text.includes('?', from)) throw countError(text, values);
+  return sql + text.slice(from);
+}
+
+function literal(value: SqlValue, quotable: RegExp): string {
+  if (typeof value !== 'string') return String(value ?? 'NULL');
+  if (INVARIANT.test(value)) return `'${value}'`;
+  if (quotable.test(value)) return `_utf8mb4'${value.replaceAll("'", "''")}'`;
+  return `_utf8mb4 X'${Buffer.from(value).toString('hex')}'`;
+}
+
+function countError(text: string, values: readonly SqlValue[]): Error {
+  return new Error(`Expected ${values.length} values for:\n${text}`);
 }
