@@ -2,15 +2,19 @@ import { buildJob } from '../job/job-content.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { checkQueueName } from '../job/identifiers.js';
+import type { NewJob } from '../job/job.js';
 import { requireOptions } from '../job/expectation.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import type { EnqueueStatement, InTransaction, StatementOptions } from './enqueued-job.js';
 import type { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
 
-/** Checks the job as `enqueue` does, and refuses options that one INSERT cannot store. */
+/**
+ * The INSERT of a job, which the limits of its queue admit now and the caller sends. Checks the job as `enqueue` does, and
+ * refuses options that one INSERT cannot store.
+ */
 export async function buildStatement(
-  { optionsFor }: ProducerParts,
+  { optionsFor, store, instrumentations }: ProducerParts,
   inserter: JobInserter,
   queue: string,
   payload: unknown,
@@ -24,7 +28,19 @@ export async function buildStatement(
     options.subject !== undefined ? refused('subject', 'a subject has a row of its own') : undefined,
     manager ? 'expected no manager, got one: enqueue() stores the job in its transaction' : undefined,
   ]);
-  return inserter.statement(await buildJob(queue, payload, options, optionsFor));
+  const job = await buildJob(queue, payload, options, optionsFor);
+  const build = async (sent: NewJob): Promise<EnqueueStatement> => {
+    await inserter.admit([sent]);
+    const { text: sql, values } = await store.enqueueStatement(sent);
+    return { sql, values: [...values], notify: () => inserter.notifyWorkers(sent.queue, [sent]) };
+  };
+  if (!instrumentations) return build(job);
+  return instrumentations.enqueue(
+    'enqueueStatement',
+    [job],
+    ([sent]) => build(sent!),
+    () => [],
+  );
 }
 
 function refused(option: keyof EnqueueOptions, reason: string): string {

@@ -161,7 +161,7 @@ export class FlowBuilder {
 
 /** Stores the jobs that `build` adds, all or none. */
 export async function storeFlow(
-  { optionsFor }: Pick<ProducerParts, 'optionsFor'>,
+  { optionsFor, flows, instrumentations }: Pick<ProducerParts, 'optionsFor' | 'flows' | 'instrumentations'>,
   inserter: JobInserter,
   build: (flow: FlowBuilder) => unknown,
   given: InTransaction,
@@ -180,7 +180,19 @@ export async function storeFlow(
   const { added, ...flow } = await builder.finish(({ queue, payload, options }) =>
     buildJob(queue, payload, options, optionsFor),
   );
-  const stored = await inserter.insertFlow(flow, manager);
+  const insert = async (sent: readonly NewJob[]): Promise<EnqueuedFlow> => {
+    await inserter.admit(sent, manager);
+    const { id, jobIds } = await flows.create({ ...flow, jobs: sent }, manager);
+    const jobs = sent.map(({ queue, name }, index): EnqueuedJob => {
+      return { id: jobIds[index]!, queue, name, outcome: 'created' };
+    });
+    const free = sent.filter(({ isBlocked }) => !isBlocked);
+    await inserter.afterCommit(manager, jobs, free);
+    return { id, jobs };
+  };
+  const stored = await (instrumentations
+    ? instrumentations.enqueue('flow', flow.jobs, insert, ({ jobs }) => jobs)
+    : insert(flow.jobs));
   added.forEach((job, index) => job.setId(stored.jobs[index]!.id));
   return stored;
 }

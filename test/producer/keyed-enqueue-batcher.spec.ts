@@ -1,6 +1,6 @@
 import { DuplicateKeyError } from '../../lib/job/errors.js';
 import type { NewJob } from '../../lib/job/job.js';
-import { KeyedEnqueueBatcher } from '../../lib/producer/enqueue-batcher.js';
+import { KeyedEnqueueBatcher } from '../../lib/producer/job-inserter.js';
 import type { KeyedCallResult } from '../../lib/store/features/keys/key-store.js';
 import { FakeClock, advanceUntilDone } from '../support/fake-clock.js';
 import { keyedJob } from '../support/keyed-job.js';
