@@ -112,7 +112,8 @@ async function metrics(sql, prefix, at) {
       FROM ${sequence(0, count)} CROSS JOIN (SELECT DISTINCT queue FROM ${prefix}jobs) AS queues`);
 }
 
-function sequence(from, size) {
+/** A table of numbers, from the first one on. At most 100,000. */
+export function sequence(from, size) {
   const digits = `(${Array.from({ length: 10 }, (_, digit) => `SELECT ${digit}${digit ? '' : ' AS d'}`).join(' UNION ALL ')})`;
   const powers = [1, 10, 100, 1_000, 10_000].filter((power) => power < size);
   const joins = powers.map((power) => `${digits} AS p${power}`).join(' CROSS JOIN ');
