@@ -22,6 +22,19 @@ export const DIMENSIONS = {
     },
     steps: verbsOfJobs,
   },
+  scheduled: {
+    title: 'scheduled jobs in one queue',
+    small: 100,
+    large: 10_000_000,
+    async fill(world, size) {
+      await addQueues(world, ['q']);
+      await inChunks(size, (numbers) =>
+        world.sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at, state, runnable)
+          SELECT 'q', '${PAYLOAD}', ${Date.now() + DAY_MS} + n, 'scheduled', 0 FROM ${numbers}`),
+      );
+    },
+    steps: (world) => verbsOfJobs(world),
+  },
   finished: {
     title: 'finished jobs',
     small: 100,
@@ -201,7 +214,7 @@ async function* verbsOfJobs(world, queue = 'q', polled = [queue]) {
     yield { verb: `enqueue ${count}`, act: () => jobs.enqueue(add(count)) };
     const failing = yield { verb: `claim ${count}`, act: claim(count) };
     yield { verb: `fail ${count}, retry later`, act: () => jobs.complete(batchOf(failing, retry)) };
-    yield { verb: `promote ${count}`, act: () => jobs.promote(count) };
+    yield { verb: `promote ${count}`, act: () => jobs.promote(FULL) };
     const again = yield { verb: `claim ${count} from the head`, act: claim(count) };
     yield { verb: `complete ${count}, kept`, act: () => jobs.complete(batchOf(again, complete, DAY_MS)) };
     await jobs.enqueue(add(count));

@@ -7,7 +7,8 @@ import { restUntil } from '../features/limits/rest.js';
 import { settingsOf } from '../features/queues/settings-row.js';
 import { query, type Work } from '../core/statement.js';
 
-// The next due time of all registered queues. Each is read from the start of a range of index queue.
+// The next due time of all registered queues. Each is read from the start of a range of index queue. The order names all
+// columns up to run_at: because the queue is that of another row, MySQL would else sort all scheduled jobs of each queue.
 const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
   (
     SELECT MIN(due)
@@ -16,7 +17,7 @@ const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
         SELECT s.run_at
         FROM {jobs} s {by jobs.queue}
         WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at ${behind}
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM {queues} k
@@ -60,7 +61,7 @@ const WORK_SUMMARY = `
            SELECT CASE WHEN d.${IS_TURN_AHEAD_OF_CLOCK} THEN 0 ELSE d.turn END
            FROM {groups} d {by groups.turn}
            WHERE d.queue = q.queue AND d.state = 'blocked'
-           ORDER BY d.turn
+           ORDER BY d.queue, d.state, d.turn
            LIMIT 1
          ) AS next_due_group,
          (
