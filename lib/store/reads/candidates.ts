@@ -106,11 +106,12 @@ function conditionOf(
 }
 
 function firstOfRange({ from, values, condition }: IndexRange, order: PageOrder): FirstOfRange {
-  const { beyond } = orderKeywordsOf(order);
+  const { beyond, way } = orderKeywordsOf(order);
   const columns = Object.keys(values).map((column) => `${column} = ranges.${column}`);
   const conditions = [...columns, ...(condition ? [condition] : []), `id ${beyond} :id`, 'id <= :most'];
-  const first = order === 'oldest' ? 'MIN(id)' : 'MAX(id)';
-  return { sql: `SELECT ${first} FROM ${from} WHERE ${conditions.join(' AND ')}`, values };
+  const inOrder = [...Object.keys(values), 'id'].map((column) => `${column} ${way}`);
+  const sql = `SELECT id FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${inOrder.join(', ')} LIMIT 1`;
+  return { sql, values };
 }
 
 function selectRanges(

@@ -139,10 +139,11 @@ export function* selectScheduled(
 
 /** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
 function firstDueOf({ queue, isPlain }: ScheduledRange, order: PageOrder): FirstOfRange {
-  const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
+  const [beyond, way] = order === 'oldest' ? ['>=', 'ASC'] : ['<=', 'DESC'];
   const range = isPlain ? `runnable = ${IN_QUEUE} AND run_at > 0 {only sqlite}` : `runnable = ${SCHEDULED}`;
   return {
-    sql: `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = ranges.queue AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
+    sql: `SELECT run_at FROM ${INDEX} WHERE queue = ranges.queue AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most
+  ORDER BY queue ${way}, runnable ${way}, run_at ${way} LIMIT 1`,
     values: { queue },
   };
 }

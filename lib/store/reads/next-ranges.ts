@@ -9,7 +9,11 @@ export interface NextRanges<Range> {
   readonly rest: number | undefined;
 }
 
-/** A subquery for the first value of a range beyond the cursor. It names the values of its range `ranges.…`. */
+/**
+ * A subquery for the first value of a range beyond the cursor. It names the values of its range `ranges.…`. Its order names
+ * all columns of the index up to that value: for a MIN, servers would read the whole range, because its start is that of
+ * another row.
+ */
 export interface FirstOfRange {
   readonly sql: string;
   readonly values: Readonly<Record<string, SqlValue>>;

@@ -57,9 +57,11 @@ const SINCE = `
   WHERE id IN (:ids)`;
 
 const FIRST_DEAD = `
-  SELECT MIN(id)
+  SELECT id
   FROM {history} {by history.state}
-  WHERE queue = ranges.queue AND state = 'dead'`;
+  WHERE queue = ranges.queue AND state = 'dead'
+  ORDER BY queue, state, id
+  LIMIT 1`;
 
 const DEAD = `
   SELECT COUNT(*) AS dead

@@ -1,3 +1,4 @@
+import type { OpenStore } from '../../lib/store/open-store.js';
 import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import { newJob } from '../support/jobs.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -53,4 +54,43 @@ async function addBlockedGroups(world: World, count: number): Promise<void> {
       `INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id) VALUES ${rows.join(', ')}`,
     );
   }
+}
+
+// More queues than a list or a sample reads one by one.
+const MANY_QUEUES = Array.from({ length: 120 }, (_, n) => `q${n}`);
+
+describeStoresOf(['mysql', 'mariadb'], 'to choose among 120 queues,', (setup) => {
+  it.each([
+    { title: 'a sample of the statistics', read: (store: OpenStore) => store.stats.sample() },
+    ...(['oldest', 'newest'] as const).flatMap((order) =>
+      (['dead', 'scheduled'] as const).map((state) => ({
+        title: `a list of ${state} jobs, ${order} first,`,
+        read: ({ admin }: OpenStore) => admin.find({ state }, { order, limit: 10 }),
+      })),
+    ),
+  ])('$title reads as many rows among 60 jobs of each queue as among 3', async ({ read }) => {
+    const world = await setup();
+    const { reads, store } = await watched(world, / AS ranges/);
+
+    await addHistories(world, 3);
+    await read(store);
+    const few = reads();
+    await addHistories(world, 57);
+    await world.sql('ANALYZE TABLE sql_queue_jobs, sql_queue_history');
+    await read(store);
+    const many = reads() - few;
+
+    expect(few).toBeGreaterThan(0);
+    expect(many).toBe(few);
+  });
+});
+
+/** Adds dead and scheduled jobs to each queue. */
+async function addHistories(world: World, count: number): Promise<void> {
+  const each = MANY_QUEUES.flatMap((queue) => Array.from({ length: count }, () => queue));
+  await world.jobs.enqueue(each.map((queue) => newJob({ queue, runAtMs: FAR })));
+  await world.sql(
+    `INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, created_at, finished_at, expires_at, payload)
+     VALUES ${each.map((queue, n) => `(${1_000_000 * count + n}, '${queue}', 'n', 'dead', 0, 1, 0, 0, ${FAR}, 'null')`).join(', ')}`,
+  );
 }
