@@ -113,12 +113,8 @@ function report(title, verbs) {
     const of = (index) => timed.map((pair) => pair[index].ms);
     const ratios = timed.map(([before, after]) => after.ms / before.ms);
     const counted = rounds.filter(([{ rows }]) => rows !== undefined);
-    const [before, after] = [0, 1].map((index) =>
-      quantile(
-        counted.map((pair) => pair[index].rows),
-        0.5,
-      ),
-    );
+    // The least of the rounds: beside some calls, the store checks in the background for jobs that it may have missed.
+    const [before, after] = [0, 1].map((index) => Math.min(...counted.map((pair) => pair[index].rows)));
     const isSlower = quantile(ratios, 0.25) > MOST;
     const readsMore = after > before * MOST + FURTHER_ROWS;
     if (isSlower || readsMore) process.exitCode = 1;

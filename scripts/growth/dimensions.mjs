@@ -101,8 +101,8 @@ export const DIMENSIONS = {
   },
   groups: {
     title: 'groups with waiting jobs in one queue',
-    // A claim of 500 jobs takes one of each of 500 groups in both databases.
-    small: 1_000,
+    // A claim of 500 jobs reads up to 2,000 groups, and takes one job of each of the first 500.
+    small: 2_500,
     large: 100_000,
     async fill(world, size) {
       await addQueues(world, ['q']);

@@ -29,6 +29,19 @@ describeStores('among more queues than a statement names', (setup) => {
     expect(finished).toEqual(order === 'oldest' ? dead : [...dead].reverse());
   });
 
+  it('a promotion makes the due jobs of all queues waiting, and no others', async () => {
+    const { put, jobs, admin } = await setup();
+    const due = await put(...['a', 'd', 'f'].map((queue) => ({ queue, runAtMs: 1 })));
+    const later = await put(...QUEUES.map((queue) => ({ queue, delayMs: 60_000 })));
+    await put(...QUEUES.map((queue) => ({ queue })));
+
+    const promoted = await jobs.promote(100);
+
+    expect(promoted.map(({ id }) => id)).toEqual(due);
+    for (const id of due) expect(await admin.get(id)).toMatchObject({ state: 'waiting' });
+    for (const id of later) expect(await admin.get(id)).toMatchObject({ state: 'scheduled' });
+  });
+
   it('a list of a rare state names only the queues that can have its next jobs', async () => {
     const world = await setup();
     await world.put(...QUEUES.map((queue) => ({ queue })));

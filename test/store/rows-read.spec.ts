@@ -85,6 +85,22 @@ describeStoresOf(['mysql', 'mariadb'], 'to choose among 120 queues,', (setup) =>
   });
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'a promotion among 120 queues', (setup) => {
+  it('reads the due jobs only of queues that have some', async () => {
+    const world = await setup();
+    await addHistories(world, 3);
+    await world.put({ queue: 'q7', runAtMs: 1 }, { queue: 'q99', runAtMs: 1 });
+    const { plans, reads, store } = await watched(world, / AS due_/);
+
+    const promoted = await store.jobs.promote(100);
+
+    expect(promoted.map(({ queue }) => queue)).toEqual(['q7', 'q99']);
+    expect(reads()).toBeLessThan(20);
+    // Two ranges of each queue, and two tables that gather them.
+    expect(plans.filter(({ key }) => key === 'sql_queue_jobs_queue')).toHaveLength(4);
+  });
+});
+
 /** Adds dead and scheduled jobs to each queue. */
 async function addHistories(world: World, count: number): Promise<void> {
   const each = MANY_QUEUES.flatMap((queue) => Array.from({ length: count }, () => queue));

@@ -34,6 +34,23 @@ const AFTER_CURSOR = `
 
 const QUEUE_BATCH_SIZE = 50;
 
+// The order names all columns up to run_at, because the queue is that of another row. For the same reason MySQL and MariaDB
+// would read all waiting jobs to find a delayed one among them, which only SQLite leaves there.
+const isDue = (range: string) => `
+    (
+      SELECT j.run_at
+      FROM {jobs} j {by jobs.queue}
+      WHERE j.queue = names.queue AND ${range}
+      ORDER BY j.queue, j.runnable, j.run_at
+      LIMIT 1
+    ) <= :now`;
+
+const DUE_QUEUES = `
+  SELECT queue
+  FROM (SELECT DISTINCT queue FROM {jobs} {by jobs.queue}) AS names
+  WHERE ${isDue(`j.runnable = ${SCHEDULED} AND j.run_at IS NOT NULL`)}
+     OR ${isDue(`j.runnable = ${IN_QUEUE} AND j.run_at IS NOT NULL {only sqlite}`)}`;
+
 // Checks run_at again, because another promoter may have been faster, or the job may be scheduled anew. A job that
 // another transaction has locked stays for the next promotion, so that it delays no other job.
 const LOCK_DUE = `
@@ -52,8 +69,10 @@ type DueRow = Pick<TableRow<'jobs'>, 'id' | 'run_at' | 'group_key' | 'priority'>
 
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
-  const names = yield* dialect.queueNames('jobs');
   const size = pageSize(QUEUE_BATCH_SIZE);
+  const all = yield* dialect.queueNames('jobs');
+  // A server parses one correlated subquery for all queues in a fraction of the time of one for each.
+  const names = all.length <= size ? all : (yield* query<{ queue: string }>(DUE_QUEUES)).map(({ queue }) => queue);
   const locked: PromotedJob[] = [];
   for (let from = 0; from < names.length && locked.length < limit; from += size) {
     locked.push(...(yield* lockDue(names.slice(from, from + size), limit)));
