@@ -69,6 +69,74 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its proc
   });
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to their queue', (setup) => {
+  // Deleted entries of finished jobs stand before the cursors.
+  it.each([
+    { title: 'failed', outcome: outcomes.retry },
+    { title: 'become due', outcome: { ...outcomes.retry, delayMs: 1_000 } },
+  ])('starts before the first job that has $title, not at the head', async ({ outcome }) => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    const scans: string[] = [];
+    const driver = interceptingDriver((sql) => {
+      if (sql.includes('FOR UPDATE SKIP LOCKED') && sql.includes('payload')) scans.push(sql);
+      return Promise.resolve();
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    await jobs.complete(finalBatchOf(await claimFrom(jobs, { limit: 5 })));
+    const failing = await claimFrom(jobs, { limit: 2 });
+    await jobs.complete(finalBatchOf(await claimFrom(jobs, { limit: 2 })));
+    scans.length = 0;
+
+    await jobs.complete(finalBatchOf(failing, outcome));
+    world.advance(2_000);
+    await jobs.promote(10);
+    const claimed = await jobs.claim(claimRequest({ limit: 3 }));
+
+    expect(idsOf(claimed)).toEqual([...ids.slice(5, 7), ids[9]]);
+    expect(scans).toHaveLength(1);
+    expect(scans[0]).toContain(`id > ${ids[5]! - 1}`);
+  });
+
+  it('finds a returned job that is more urgent than all jobs that were claimed since', async () => {
+    const world = await setup();
+    const [urgent] = await world.put({ priority: -1 });
+    await world.put({}, {}, {});
+    const { jobs } = await world.open();
+    const failing = await claimFrom(jobs, { limit: 1 });
+    await jobs.complete(finalBatchOf(await claimFrom(jobs, { limit: 2 })));
+
+    await jobs.complete(finalBatchOf(failing, outcomes.retry));
+
+    // A claim that comes short would look for missed jobs.
+    expect(idsOf(await jobs.claim(claimRequest({ limit: 1 })))).toEqual([urgent]);
+  });
+
+  it('finds it if the claim was under way that advanced the cursors past it', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 5 }, () => ({})));
+    let listen: (sql: string) => Promise<void> = () => Promise.resolve();
+    const driver = interceptingDriver((sql) => listen(sql));
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    const failing = await claimFrom(jobs, { limit: 1 });
+    const held = gate();
+    const committing = gate();
+    let commits = 0;
+    listen = async (sql) => {
+      if (sql !== 'COMMIT' || commits++ > 0) return;
+      held.open();
+      await committing.opened;
+    };
+    const one = jobs.claim(claimRequest({ limit: 2 }));
+    await held.opened;
+    await jobs.complete(finalBatchOf(failing, outcomes.retry));
+    committing.open();
+    await one;
+
+    expect(idsOf(await jobs.claim(claimRequest({ limit: 2 })))).toEqual([ids[0], ids[3]]);
+  });
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
   it('runs again after ten seconds at most, even if the last one took longer', async () => {
     const world = await setup();

@@ -85,6 +85,9 @@ export interface QueuePosition {
   readonly id: number;
 }
 
+/** A job that a claim may take again. */
+export type ReturnedJob = QueuePosition & { readonly queue: string };
+
 /** Where a claim starts to read its queue. */
 export interface ScanStart {
   /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */

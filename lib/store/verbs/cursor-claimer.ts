@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import { groupBy } from '../../common/lists.js';
 import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
@@ -8,6 +9,7 @@ import type {
   ClaimImplementation,
   ClaimStrategies,
   QueuePosition,
+  ReturnedJob,
   ScanStart,
 } from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
@@ -149,6 +151,26 @@ export class ScanCursors {
 
   end(scan: Scan): void {
     scan.state.running.delete(scan);
+  }
+
+  /**
+   * Moves the cursors before jobs that have returned to their queues. The cursor of another priority stays: a claim finds a
+   * more urgent job before the cursors by itself.
+   */
+  moveBefore(returned: readonly ReturnedJob[]): void {
+    for (const [queue, jobs] of groupBy(returned, (job) => job.queue)) {
+      const known = this.#queues.get(queue);
+      if (!known) continue;
+      // A new state, because running claims advance the cursors of theirs.
+      const moved = new QueueScanState(this.clock.monotonic());
+      moved.checkTookMs = known.checkTookMs;
+      moved.claimCheckedAt = known.claimCheckedAt;
+      for (const [priority, id] of known.lastIds) {
+        const before = jobs.filter((job) => job.priority === priority).map((job) => job.id - 1);
+        moved.lastIds.set(priority, Math.min(id, ...before));
+      }
+      this.#queues.set(queue, moved);
+    }
   }
 
   /** Moves all cursors to the head, because jobs may wait before them. */

@@ -1,6 +1,7 @@
 import { pageSize } from '../../common/lists.js';
 import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from '../core/event-outbox.js';
+import type { ReturnedJob } from '../rows/claim.js';
 import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../../job/identifiers.js';
 import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';
@@ -54,7 +55,7 @@ const DUE_QUEUES = `
 // Checks run_at again, because another promoter may have been faster, or the job may be scheduled anew. A job that
 // another transaction has locked stays for the next promotion, so that it delays no other job.
 const LOCK_DUE = `
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, priority
   FROM {jobs} {by primary}
   WHERE :ids AND run_at <= :now AND claim_id = 0
   ORDER BY id {lock free}`;
@@ -65,15 +66,16 @@ const PROMOTE = `
   SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
+type LockedJob = PromotedJob & ReturnedJob;
 type DueRow = Pick<TableRow<'jobs'>, 'id' | 'run_at' | 'group_key' | 'priority'>;
 
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
-export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
+export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<LockedJob[]> {
   const size = pageSize(QUEUE_BATCH_SIZE);
   const all = yield* dialect.queueNames('jobs');
   // A server parses one correlated subquery for all queues in a fraction of the time of one for each.
   const names = all.length <= size ? all : (yield* query<{ queue: string }>(DUE_QUEUES)).map(({ queue }) => queue);
-  const locked: PromotedJob[] = [];
+  const locked: LockedJob[] = [];
   for (let from = 0; from < names.length && locked.length < limit; from += size) {
     locked.push(...(yield* lockDue(names.slice(from, from + size), limit)));
   }
@@ -85,14 +87,14 @@ export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): W
 }
 
 /** Locks `limit` or more due jobs, if there are that many. Pages past due jobs that other transactions have locked. */
-function* lockDue(names: readonly string[], limit: number): Work<PromotedJob[]> {
+function* lockDue(names: readonly string[], limit: number): Work<LockedJob[]> {
   const queues = Object.fromEntries(names.map((queue, index) => [`queue${index}`, queue]));
-  const locked: PromotedJob[] = [];
+  const locked: LockedJob[] = [];
   let cursor: Record<string, number | string> | undefined;
   do {
     const sql = dueOfAll(names.length, cursor ? AFTER_CURSOR : '');
     const due = yield* query<DueRow>(sql, { ...queues, ...cursor, limit });
-    if (due.length > 0) locked.push(...(yield* query<PromotedJob>(LOCK_DUE, { ids: new Ids(idsOf(due)) })));
+    if (due.length > 0) locked.push(...(yield* query<LockedJob>(LOCK_DUE, { ids: new Ids(idsOf(due)) })));
     const last = due.length < limit ? undefined : due.at(-1)!;
     cursor = last && {
       ...{ id: Number(last.id), runAt: Number(last.run_at), priority: Number(last.priority) },

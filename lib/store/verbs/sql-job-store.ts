@@ -3,7 +3,7 @@ import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../
 import { GroupTurns } from '../features/groups/group-turns.js';
 import { CursorClaimer, withoutUnsafeIds, type ScanCursors } from './cursor-claimer.js';
 import { chooseStrategies } from './choose-strategies.js';
-import type { ClaimStrategies } from '../rows/claim.js';
+import type { ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../features/keys/key-store.js';
@@ -76,7 +76,7 @@ export function sqlJobStore(
         if (!(error instanceof FenceError)) throw error;
         return completeBy(completeSurvivors);
       });
-      if (hasReturningJobs(batch)) scanCursors.reset();
+      scanCursors.moveBefore(returningJobs(batch));
       return completed;
     } catch (error) {
       if (error instanceof StoreUnavailableError && error.locked) await rejectLocked(database, batch);
@@ -126,7 +126,7 @@ export function sqlJobStore(
 
     // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
     async completeAndClaim(batch, request) {
-      if (hasReturningJobs(batch)) scanCursors.reset();
+      scanCursors.moveBefore(returningJobs(batch));
       const { result, next: jobs } = await claimer.claimWithin(
         request,
         (claim) => completeThen(batch, claim),
@@ -168,7 +168,7 @@ export function sqlJobStore(
 
     async promote(limit) {
       const promoted = await withoutUnsafeIds(database, () => database.transaction(() => promote(limit, dialect)));
-      if (promoted.length > 0) scanCursors.reset();
+      scanCursors.moveBefore(promoted);
       return promoted;
     },
 
@@ -226,7 +226,7 @@ function hasReplaced(result: KeyedCallResult): boolean {
   return Array.isArray(result) && result.some(({ outcome }) => outcome === 'replaced');
 }
 
-/** Whether the batch returns jobs to their queues, where they may stand before the scan cursors. */
-function hasReturningJobs({ completions }: CompletionBatch): boolean {
-  return completions.some((completion) => !isFinished(completion));
+/** The jobs that the batch returns to their queues, where they may stand before the scan cursors. */
+function returningJobs({ completions }: CompletionBatch): ReturnedJob[] {
+  return completions.filter((completion) => !isFinished(completion)).map(({ job }) => job);
 }
