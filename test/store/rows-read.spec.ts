@@ -1,6 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import type { JobStore } from '../../lib/store/verbs/job-store.js';
-import { newJob } from '../support/jobs.js';
+import { finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { watched } from '../support/watched-reads.js';
 
@@ -98,6 +98,32 @@ describeStoresOf(['mysql', 'mariadb'], 'a promotion among 120 queues', (setup) =
     expect(reads()).toBeLessThan(20);
     // Two ranges of each queue, and two tables that gather them.
     expect(plans.filter(({ key }) => key === 'sql_queue_jobs_queue')).toHaveLength(4);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a promotion while a transaction keeps its snapshot', (setup) => {
+  it('reads only due jobs, although the server counts no rows', async () => {
+    const world = await setup();
+    await world.put(...Array.from({ length: 100 }, () => ({})));
+    const runner = (await world.connect()).createQueryRunner();
+    await runner.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
+    await runner.query('SELECT id FROM sql_queue_jobs LIMIT 1');
+    for (let n = 0; n < 10; n++) {
+      await world.put(...Array.from({ length: 500 }, () => ({ runAtMs: 1 })));
+      await world.jobs.promote(500);
+      await world.jobs.complete(
+        finalBatchOf(await world.claim({ limit: 500 }), outcomes.complete, { retentionMs: false }),
+      );
+    }
+    await world.sql('ANALYZE TABLE sql_queue_jobs');
+    const [due] = await world.put({ runAtMs: 1 });
+    const { reads, store } = await watched(world, / AS due_/);
+
+    const promoted = await store.jobs.promote(500);
+    await runner.release();
+
+    expect(promoted.map(({ id }) => id)).toEqual([due]);
+    expect(reads()).toBeLessThan(20);
   });
 });
 

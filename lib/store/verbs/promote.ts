@@ -9,11 +9,12 @@ import { IN_QUEUE, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.j
 import type { TableRow } from '../tables/table-schemas.js';
 
 // Reads each queue by index queue, because an index on run_at would cost every enqueue. A plain INSERT of another
-// program may leave a delayed job runnable, hence both values.
+// program may leave a delayed job runnable, hence both values. Reads the state because MySQL may read a whole index that
+// contains all columns of a query: for example if it counted the rows while most of them were deleted, and not purged.
 const dueOf = (queue: number, runnable: number, afterCursor: string) => `
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM {jobs} {by jobs.queue}
       WHERE queue = :queue${queue} AND runnable = ${runnable} AND run_at <= :now ${afterCursor}
       ORDER BY run_at, group_key, priority, id
