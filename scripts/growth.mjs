@@ -1,9 +1,10 @@
 // npm run growth -- [--server mysql,mariadb,sqlite] [--scale 1] [--only waiting,flow] [--rounds 25]
 //
-// Measures whether a verb takes the same time while the tables grow, and whether the server reads as many rows for it. Each
-// dimension fills two databases of one server, a small and a large one. The calls alternate between both, so that they share
-// the noise. --scale multiplies the sizes of the large ones: 0.001 for a try. The exit code is 1 if a verb is clearly more
-// than 10 % slower, or reads more rows. Ctrl-C stops the servers and removes the databases.
+// Measures whether a verb takes the same time while the tables grow, and whether the server reads as many rows for it, and
+// pages of InnoDB: these include deleted rows, and grow with the levels of an index. Each dimension fills two databases of one
+// server, a small and a large one. The calls alternate between both, so that they share the noise. --scale multiplies the sizes
+// of the large ones: 0.001 for a try. The exit code is 1 if a verb is clearly more than 10 % slower, or reads more rows. Ctrl-C
+// stops the servers and removes the databases.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
@@ -92,11 +93,15 @@ async function takeRound(worlds, steps, verbs, round) {
     const results = [];
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const { act, per = 1 } = found[index].value;
-      const counted = round < 0 ? await server.rowsRead() : 0;
+      if (round < 0) {
+        const { answer, rows, pages } = await server.countReads(act);
+        runs[index].answer = answer;
+        results[index] = { rows: rows / per, pages: pages / per };
+        continue;
+      }
       const startedAt = performance.now();
       runs[index].answer = await act();
-      const ms = (performance.now() - startedAt) / per;
-      results[index] = round < 0 ? { rows: ((await server.rowsRead()) - counted) / per } : { ms };
+      results[index] = { ms: (performance.now() - startedAt) / per };
     }
     const { verb } = found[0].value;
     if (!verbs.has(verb)) verbs.set(verb, []);
@@ -106,15 +111,19 @@ async function takeRound(worlds, steps, verbs, round) {
 
 function report(title, verbs) {
   console.log(`\n${title}\n`);
-  console.log('| verb | small ms | large ms | ratio | quartiles | rows, small | rows, large | |');
-  console.log('| --- | --: | --: | --: | --: | --: | --: | --- |');
+  console.log(
+    '| verb | small ms | large ms | ratio | quartiles | rows, small | rows, large | pages, small | pages, large | |',
+  );
+  console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |');
   for (const [verb, rounds] of verbs) {
     const timed = rounds.filter(([{ ms }]) => ms !== undefined);
     const of = (index) => timed.map((pair) => pair[index].ms);
     const ratios = timed.map(([before, after]) => after.ms / before.ms);
     const counted = rounds.filter(([{ rows }]) => rows !== undefined);
     // The least of the rounds: beside some calls, the store checks in the background for jobs that it may have missed.
-    const [before, after] = [0, 1].map((index) => Math.min(...counted.map((pair) => pair[index].rows)));
+    const leastOf = (counter) => [0, 1].map((index) => Math.min(...counted.map((pair) => pair[index][counter])));
+    const [before, after] = leastOf('rows');
+    const counts = [before, after, ...leastOf('pages')];
     const isSlower = quantile(ratios, 0.25) > MOST;
     const readsMore = after > before * MOST + FURTHER_ROWS;
     if (isSlower || readsMore) process.exitCode = 1;
@@ -123,7 +132,7 @@ function report(title, verbs) {
       ...[quantile(of(0), 0.5), quantile(of(1), 0.5)].map((ms) => ms.toPrecision(3)),
       quantile(ratios, 0.5).toFixed(2),
       `${quantile(ratios, 0.25).toFixed(2)}–${quantile(ratios, 0.75).toFixed(2)}`,
-      ...[before, after].map((rows) => (Number.isNaN(rows) ? '' : Number(rows.toFixed(1)))),
+      ...counts.map((count) => (Number.isNaN(count) ? '' : Number(count.toFixed(1)))),
       [...(isSlower ? ['slower'] : []), ...(readsMore ? ['more rows'] : [])].join(', '),
     ];
     console.log(`| ${cells.join(' | ')} |`);

@@ -215,7 +215,7 @@ async function* verbsOfJobs(world, queue = 'q', polled = [queue]) {
     const failing = yield { verb: `claim ${count}`, act: claim(count) };
     yield { verb: `fail ${count}, retry later`, act: () => jobs.complete(batchOf(failing, retry)) };
     yield { verb: `promote ${count}`, act: () => jobs.promote(FULL) };
-    const again = yield { verb: `claim ${count} from the head`, act: claim(count) };
+    const again = yield { verb: `claim ${count}, returned`, act: claim(count) };
     yield { verb: `complete ${count}, kept`, act: () => jobs.complete(batchOf(again, complete, DAY_MS)) };
     await jobs.enqueue(add(count));
     const unkept = yield { verb: `claim ${count}`, act: claim(count) };

@@ -5,6 +5,7 @@ import mysql from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 
 const PREFIX = 'sql_queue_growth_';
+const PAGES = 'Innodb_buffer_pool_read_requests';
 const TABLES = ['jobs', 'claims', 'history', 'queues', 'groups', 'steps', 'signals', 'edges', 'flows'];
 
 export function openServer(kind, run, library) {
@@ -17,13 +18,17 @@ async function openMysql(kind, run, library) {
   const connection = await mysql.createConnection(url);
   const [[{ version }]] = await connection.query('SELECT VERSION() AS version');
   const readAll = async () => {
-    const [rows] = await connection.query(`SHOW GLOBAL STATUS LIKE 'Handler\\_read\\_%'`);
-    return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+    const [counters] = await connection.query(
+      `SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler\\_read\\_%' OR Variable_name = '${PAGES}'`,
+    );
+    const sumOf = (isCounted) =>
+      counters.filter((one) => isCounted(one.Variable_name)).reduce((sum, { Value }) => sum + Number(Value), 0);
+    return { rows: sumOf((name) => name !== PAGES), pages: sumOf((name) => name === PAGES) };
   };
   const first = await readAll();
+  const second = await readAll();
   // A read of the counters counts its own rows as well.
-  const ownRows = (await readAll()) - first;
-  let reads = 0;
+  const own = { rows: second.rows - first.rows, pages: second.pages - first.pages };
   let isOver = false;
   const drop = async (database) => {
     const [found] = await connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [database]);
@@ -32,8 +37,13 @@ async function openMysql(kind, run, library) {
   };
   return {
     version: `${kind} ${version}`,
-    /** Of all sessions. */
-    rowsRead: async () => (await readAll()) - ownRows * reads++,
+    /** The rows and the pages that all sessions read for the call. */
+    async countReads(act) {
+      const before = await readAll();
+      const answer = await act();
+      const after = await readAll();
+      return { answer, rows: after.rows - before.rows - own.rows, pages: after.pages - before.pages - own.pages };
+    },
     async createWorld(name, size) {
       const database = PREFIX + name;
       await drop(database);
@@ -61,14 +71,14 @@ async function openMysql(kind, run, library) {
   };
 }
 
-/** SQLite counts no rows. */
+/** SQLite counts no reads. */
 async function openSqlite(run, library) {
   const folder = run.file('growth');
   await mkdir(folder, { recursive: true });
   let files = 0;
   return {
     version: 'sqlite',
-    rowsRead: () => Promise.resolve(NaN),
+    countReads: async (act) => ({ answer: await act(), rows: NaN, pages: NaN }),
     async createWorld(name, size) {
       const options = { type: 'better-sqlite3', database: join(folder, `${name}-${files++}.sqlite`) };
       const world = await openWorld({ kind: 'sqlite', options, size, library, snapshot: 'BEGIN' });
