@@ -47,7 +47,10 @@ const library = {
 
 const run = await ServerRun.begin();
 let server;
+let isStopping = false;
 onStopSignal(async (_signal, exitCode) => {
+  if (isStopping) return;
+  isStopping = true;
   await server?.end().catch(() => undefined);
   await run.end();
   process.exit(exitCode);
@@ -58,6 +61,9 @@ try {
     for (const name of values.only.split(',')) await measure(name, DIMENSIONS[name]);
     await server.end();
   }
+} catch (error) {
+  // The end of the server rejects the call that was under way.
+  if (!isStopping) throw error;
 } finally {
   await server?.end();
   await run.end();
