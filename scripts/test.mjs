@@ -2,8 +2,8 @@
 // npm run golden [-- --server mysql,mariadb,sqlite]
 //
 // Without arguments for Vitest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further
-// lines of OpenTelemetry. `--long` runs these, but tests that repeat their work for each statement on one server only, and
-// plans with two sizes of tables. `--full` runs them on both servers, with all sizes.
+// lines of OpenTelemetry. `--long` runs these, but tests that repeat their work for each statement on one server only, with
+// one kind of failure at each, and plans with two sizes of tables. `--full` runs them without these exceptions.
 // With arguments, Vitest chooses among all tests. `golden` runs the contract suites, and rewrites the golden files.
 //
 // The tests of the samples follow in Jest, with the short tests or if an argument is a part of their path. They need SQLite.
@@ -93,7 +93,8 @@ async function test() {
   if (!hasSqlite && sampleTests.length > 0) console.log('not run: the tests of the samples in Jest (they need SQLite)');
   if (set === 'long' && vitestArguments.length === 0)
     console.log(
-      'left to npm run test:full: cuts and kills at each statement on the second server, plans of more table sizes',
+      'left to npm run test:full: cuts and kills at each statement on the second server, each kind of cut at each ' +
+        'statement, plans of more table sizes',
     );
   printPairs(results);
   for (const comparison of comparisons) console.log(describeComparison(comparison));

@@ -12,7 +12,7 @@ import {
   completionOf,
   type Claim,
 } from '../support/jobs.js';
-import { FAULTS, openFaultyStore } from '../support/store-faults.js';
+import { CHOSEN_FAULTS, openFaultyStore } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { mainly } from '../support/servers.js';
@@ -24,7 +24,7 @@ describe.each([
   { sent: 'together if possible', multipleStatements: true },
 ])('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(mainly('mariadb'), 'a store', (setup) => {
-    it.each(FAULTS)(
+    it.each(CHOSEN_FAULTS)(
       'stores one event for each committed change, and no other, if its connection fails at any statement (%s)',
       async (fault) => {
         const world = await setup();

@@ -15,7 +15,7 @@ import {
 } from '../support/jobs.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { newSchedule } from '../support/schedules.js';
-import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
+import { CHOSEN_FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { mainly } from '../support/servers.js';
 
@@ -41,7 +41,7 @@ describe.each(SEND_MODES)(
   'with statements sent $sent, if a connection fails at any statement,',
   ({ multipleStatements }) => {
     describeStoresOf(mainly('mariadb'), 'a store', (setup) => {
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'has one job for each tick of a schedule, and stores its changes once (%s)',
         async (fault) => {
           const world = await setup();
@@ -74,7 +74,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'never exceeds the limit of running jobs, and loses no slot (%s)',
         async (fault) => {
           const world = await setup();
@@ -119,7 +119,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'keeps the order of groups, runs one job of each at a time, and loses none (%s)',
         async (fault) => {
           const world = await setup();
@@ -175,7 +175,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'frees each job of a flow once, after those that it needs, and loses none (%s)',
         async (fault) => {
           const world = await setup();
@@ -193,20 +193,20 @@ describe.each(SEND_MODES)(
                 jobs.complete({ ...finalBatchOf(claim, outcome), mayHaveCommitted }),
               );
             const first = await claimAll(world);
-            arm(fault, Math.max(1, failAt - statements[0]!));
+            arm(fault, failAt - statements[0]!);
             await complete(first, { kind: 'complete', result: '7' });
             await settle(first.jobs.map(({ id }) => id));
             statements.push(disarm());
             await world.flows.sweep(KEEP);
             const parent = await claimAll(world);
             const owner = { jobId: parent.jobs[0]!.id, claimId: parent.id };
-            arm(fault, Math.max(1, failAt - sum(statements)));
+            arm(fault, failAt - sum(statements));
             await retryWhileUnavailable(() => flows.fanOut(owner, 'fan-out', [newJob(), newJob()], 'cancel'));
             await complete(parent, { kind: 'block' });
             await retryWhileUnavailable(() => flows.recheck([owner.jobId], KEEP));
             statements.push(disarm());
             const children = await claimAll(world);
-            arm(fault, Math.max(1, failAt - sum(statements)));
+            arm(fault, failAt - sum(statements));
             await complete(children, outcomes.dead);
             await settle(children.jobs.map(({ id }) => id));
             statements.push(disarm());
@@ -229,7 +229,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'counts each claim of a rate, and only claims (%s)',
         async (fault) => {
           const world = await setup();
@@ -256,7 +256,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'stores a step together with its writes, or neither (%s)',
         async (fault) => {
           const world = await setup();
@@ -295,7 +295,7 @@ describe.each(SEND_MODES)(
         EACH_STATEMENT_MS,
       );
 
-      it.each(FAULTS)(
+      it.each(CHOSEN_FAULTS)(
         'wakes a job that waits for a signal, at the latest by the pruner (%s)',
         async (fault) => {
           const world = await setup();

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { finalBatchOf, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
-import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
+import { CHOSEN_FAULTS, FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { commitsJobs, interfereOnce } from '../support/wire-proxy.js';
 import { mainly } from '../support/servers.js';
@@ -94,7 +94,7 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
       },
     );
 
-    it.each(FAULTS)(
+    it.each(CHOSEN_FAULTS)(
       'leaves one job for a key if its connection fails at any statement (%s) of retrying and pruning',
       async (fault) => {
         const world = await setup();

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { processesOf } from '../support/processes.js';
 import { openProducer } from '../support/open-producer.js';
-import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
+import { CHOSEN_FAULTS, FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { mainly } from '../support/servers.js';
@@ -95,7 +95,7 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
       },
     );
 
-    it.each(FAULTS)(
+    it.each(CHOSEN_FAULTS)(
       'keeps all declared queues and subscriptions if its connection fails at any statement (%s)',
       async (fault) => {
         const world = await setup();

@@ -2,7 +2,7 @@ import { hasCode } from '../../lib/job/errors.js';
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { rescueRules } from '../support/jobs.js';
-import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
+import { CHOSEN_FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { mainly } from '../support/servers.js';
 
@@ -11,7 +11,7 @@ const MISSING = 7;
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(mainly('mysql'), 'a store', (setup) => {
-    it.each(FAULTS)(
+    it.each(CHOSEN_FAULTS)(
       'rescues each job of a free lock once, and no job of a held lock, if its connection fails at any statement (%s)',
       async (fault) => {
         const world = await setup();

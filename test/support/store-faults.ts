@@ -1,4 +1,5 @@
 import { interceptingDriver, type StatementListener } from './intercepting-driver.js';
+import { isLongSet } from './servers.js';
 import type { World } from './stores.js';
 
 /**
@@ -8,6 +9,18 @@ import type { World } from './stores.js';
  */
 export const FAULTS = ['lost', 'down', 'unanswered', 'deadlock', 'lock wait'] as const;
 export type Fault = (typeof FAULTS)[number];
+
+const IN_TURN = 'each kind in turn';
+
+/**
+ * The kinds for a test of many statements, which takes long. The checks of a change run it once, and each statement meets
+ * one kind. `npm run test:full`, and a run of the file alone, run it once for each kind.
+ */
+export const CHOSEN_FAULTS: readonly (Fault | typeof IN_TURN)[] = isLongSet ? [IN_TURN] : FAULTS;
+type ChosenFault = (typeof CHOSEN_FAULTS)[number];
+
+/** Those after which the store does not know whether a COMMIT succeeded: with a next connection that works, or without. */
+const COMMIT_FAULTS = ['unanswered', 'down'] as const;
 
 /** The way in which the statements of one step reach the server. */
 export const SEND_MODES = [
@@ -33,17 +46,28 @@ export async function openFaultyStore(
 }
 
 /**
- * A driver that counts sent texts after arm(), and fails from text `failAt` on. A text has one statement or several.
+ * A driver that counts sent texts after arm(), and fails from text `failAt` on, or never if that is below 1. A text has one
+ * statement or several.
  */
 function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   let statements = 0;
-  let armed: { fault: Fault; failAt: number } | undefined;
+  let commits = 0;
+  let armed: { chosen: ChosenFault; failAt: number } | undefined;
+  let fault: Fault;
+  // The same COMMIT meets the other kind if it is sent in the other way.
+  const shift = Number(multipleStatements);
+  const kindFor = (sql: string) =>
+    sql.endsWith('COMMIT')
+      ? COMMIT_FAULTS[(commits + shift) % COMMIT_FAULTS.length]!
+      : FAULTS[statements % FAULTS.length]!;
   const listen: StatementListener = async (sql, run) => {
     if (!armed) return;
     statements++;
-    const { fault, failAt } = armed;
+    if (sql.endsWith('COMMIT')) commits++;
+    const { chosen, failAt } = armed;
+    if (statements === failAt) fault = chosen === IN_TURN ? kindFor(sql) : chosen;
     const last = fault === 'down' ? failAt + FAILURES_WHILE_DOWN : failAt;
-    if (statements < failAt || statements > last) return;
+    if (failAt < 1 || statements < failAt || statements > last) return;
     if (fault === 'unanswered') await run(sql);
     if (fault === 'deadlock') await run('ROLLBACK');
     const errno = SERVER_ERRNOS[fault];
@@ -52,9 +76,9 @@ function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   };
   return {
     driver: interceptingDriver(listen, undefined, { multipleStatements }),
-    arm: (fault: Fault, failAt: number) => {
-      armed = { fault, failAt };
-      statements = 0;
+    arm: (chosen: ChosenFault, failAt: number) => {
+      armed = { chosen, failAt };
+      statements = commits = 0;
     },
     disarm: () => {
       armed = undefined;
