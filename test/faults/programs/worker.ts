@@ -9,6 +9,7 @@ import type { QueueEventName } from '../../../lib/job/queue-event.js';
 import type { WorkerOptions } from '../../../lib/worker/worker-options.js';
 import { openEngine, type Engine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
+import { runLoggedJob, type LoggedJob } from '../../support/logged-jobs.js';
 
 /** The settings of a worker process. */
 export interface WorkerSettings {
@@ -30,7 +31,7 @@ export interface WorkerSettings {
 }
 
 /** Instructions in the payload of a job. */
-export interface JobInstructions {
+export interface JobInstructions extends LoggedJob {
   /** Ends the process from within the handler. */
   exit?: boolean;
   /** Runs until the test sends `{ finish: true }`, or `{ finish: id }` for this job alone, even after an abort. */
@@ -41,12 +42,6 @@ export interface JobInstructions {
   times?: number;
   /** Takes this many milliseconds, without blocking the thread. */
   sleep?: number;
-  /** Runs five steps, each of which writes a row of the table step_log. Every second one does so in its transaction. */
-  steps?: boolean;
-  /** Writes a row of the table flow_log with this number, in the transaction that completes it. */
-  flow?: number;
-  /** Fans out into this many jobs before that. */
-  children?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
   /** The result: the id of the process, or of the job as well. */
@@ -82,27 +77,12 @@ async function handle(job: JobContext<JobInstructions>): Promise<number | string
       block(id, payload.block);
     }
     if (payload.sleep) await setTimeout(payload.sleep);
-    if (payload.steps) await runSteps(job);
-    if (payload.children) {
-      const children = Array.from({ length: payload.children }, (_, n): JobInstructions => ({ flow: 100 + n }));
-      await job.fanOut('q', children);
-    }
-    if (payload.flow !== undefined)
-      await job.transaction((manager) => manager.query(`INSERT INTO flow_log (job) VALUES (${payload.flow})`));
+    await runLoggedJob(job, dataSource);
     if (payload.hold) await untilFinished(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;
   } finally {
     journal.append('end', id, attempt);
-  }
-}
-
-async function runSteps(job: JobContext): Promise<void> {
-  for (let n = 1; n <= 5; n++) {
-    const write = (runner: { query(sql: string): Promise<unknown> }) =>
-      runner.query(`INSERT INTO step_log (step) VALUES (${n})`);
-    if (n % 2) await job.step(`plain-${n}`, async () => void (await write(dataSource)));
-    else await job.step(`transaction-${n}`, { transaction: true }, async (manager) => void (await write(manager)));
   }
 }
 
