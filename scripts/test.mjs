@@ -3,7 +3,7 @@
 //
 // Without arguments for Vitest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further
 // lines of OpenTelemetry. `--long` runs these, but tests that repeat their work for each statement on one server only, with
-// one kind of failure at each, and plans with two sizes of tables. `--full` runs them without these exceptions.
+// one kind of failure at each, fewer races, and plans with two sizes of tables. `--full` makes no such exception.
 // With arguments, Vitest chooses among all tests. `golden` runs the contract suites, and rewrites the golden files.
 //
 // The tests of the samples follow in Jest, with the short tests or if an argument is a part of their path. They need SQLite.
@@ -94,7 +94,7 @@ async function test() {
   if (set === 'long' && vitestArguments.length === 0)
     console.log(
       'left to npm run test:full: cuts and kills at each statement on the second server, each kind of cut at each ' +
-        'statement, plans of more table sizes',
+        'statement, more races, plans of more table sizes',
     );
   printPairs(results);
   for (const comparison of comparisons) console.log(describeComparison(comparison));

@@ -5,8 +5,9 @@ import { cutOneConnection } from '../support/cut-connection.js';
 import { describeOwnServers, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
+import { isLongSet } from '../support/servers.js';
 
-const JOBS = Number(process.env.GROUP_JOBS ?? 6_000);
+const JOBS = Number(process.env.GROUP_JOBS ?? (isLongSet ? 2_000 : 6_000));
 const PROCESSES = 4;
 // A killed worker blocks its groups for a lease.
 const GROUPS = Math.max(40, JOBS / 100);

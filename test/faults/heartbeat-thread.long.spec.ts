@@ -1,6 +1,7 @@
 import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
+import { mainly } from '../support/servers.js';
 
 const queue = { lease: '4s', retry: { attempts: 3, backoff: 0 } } as const;
 // More than two leases.
@@ -17,61 +18,65 @@ async function untilFirstHeartbeat({ sql }: World): Promise<void> {
   await eventually(async () => (await sql(beats)).length > 0);
 }
 
-describeEngines('a worker with a blocked event loop', (setup) => {
-  it('loses its job to another worker after `maxBlocked`, like a deadlocked process', async () => {
-    const world = await setup();
-    const processes = await processesOf(world);
-    const worker = { heartbeat: 'thread', maxBlocked: '1s' } as const;
-    const deadlocked = await processes.worker({ queue, worker, forward: ['lost'] });
-    const queues = { q: { ...queue, lease: '30s' } } as const;
-    const heir = await world.start({ queues, handlers: { q: () => 'heir' }, autoStart: false });
-    const { id } = await heir.producer.enqueue('q', { block: 1.5 * LONG_MS });
-    await deadlocked.untilMessage('blocking', id);
+describeEngines(
+  'a worker with a blocked event loop',
+  (setup) => {
+    it('loses its job to another worker after `maxBlocked`, like a deadlocked process', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const worker = { heartbeat: 'thread', maxBlocked: '1s' } as const;
+      const deadlocked = await processes.worker({ queue, worker, forward: ['lost'] });
+      const queues = { q: { ...queue, lease: '30s' } } as const;
+      const heir = await world.start({ queues, handlers: { q: () => 'heir' }, autoStart: false });
+      const { id } = await heir.producer.enqueue('q', { block: 1.5 * LONG_MS });
+      await deadlocked.untilMessage('blocking', id);
 
-    await heir.runner.start();
-    await heir.events.until('completed');
-    await deadlocked.events.until('lost');
+      await heir.runner.start();
+      await heir.events.until('completed');
+      await deadlocked.events.until('lost');
 
-    expect(await heir.admin.get(id)).toMatchObject({ attempt: 2, result: 'heir' });
-    expect(await processes.violations()).toEqual([]);
-  });
+      expect(await heir.admin.get(id)).toMatchObject({ attempt: 2, result: 'heir' });
+      expect(await processes.violations()).toEqual([]);
+    });
 
-  it('keeps its active and prefetched jobs if a heartbeat thread renews its leases', async () => {
-    const world = await setup();
-    const processes = await processesOf(world);
-    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
-    const settings = { ...queue, concurrency: 1, prefetch: 9 };
-    const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, forward: ['completed'] });
-    await untilFirstHeartbeat(world);
-    const jobs = await heir.producer.enqueueMany('q', [
-      { payload: { block: LONG_MS } },
-      ...Array.from({ length: 9 }, () => ({ payload: {} })),
-    ]);
-    await busy.untilMessage('blocking', jobs[0]!.id);
+    it('keeps its active and prefetched jobs if a heartbeat thread renews its leases', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+      const settings = { ...queue, concurrency: 1, prefetch: 9 };
+      const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, forward: ['completed'] });
+      await untilFirstHeartbeat(world);
+      const jobs = await heir.producer.enqueueMany('q', [
+        { payload: { block: LONG_MS } },
+        ...Array.from({ length: 9 }, () => ({ payload: {} })),
+      ]);
+      await busy.untilMessage('blocking', jobs[0]!.id);
 
-    await heir.runner.start();
-    await busy.events.untilCount(10, 'completed');
+      await heir.runner.start();
+      await busy.events.untilCount(10, 'completed');
 
-    expect(heir.events.of('started')).toEqual([]);
-    expect(await processes.violations()).toEqual([]);
-  });
+      expect(heir.events.of('started')).toEqual([]);
+      expect(await processes.violations()).toEqual([]);
+    });
 
-  it('keeps its job if the handler reports progress between blocking calls', async () => {
-    const world = await setup();
-    const processes = await processesOf(world);
-    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
-    const busy = await processes.worker({ queue, worker: { heartbeat: 'thread' }, forward: ['completed'] });
-    await untilFirstHeartbeat(world);
-    const { id } = await heir.producer.enqueue('q', { block: LONG_MS / 4, times: 8 });
-    await busy.untilMessage('blocking', id);
+    it('keeps its job if the handler reports progress between blocking calls', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+      const busy = await processes.worker({ queue, worker: { heartbeat: 'thread' }, forward: ['completed'] });
+      await untilFirstHeartbeat(world);
+      const { id } = await heir.producer.enqueue('q', { block: LONG_MS / 4, times: 8 });
+      await busy.untilMessage('blocking', id);
 
-    await heir.runner.start();
-    await busy.events.until('completed');
+      await heir.runner.start();
+      await busy.events.until('completed');
 
-    expect(heir.events.of('started')).toEqual([]);
-    expect(await heir.admin.get(id)).toMatchObject({ attempt: 1, progress: 8 });
-  });
-});
+      expect(heir.events.of('started')).toEqual([]);
+      expect(await heir.admin.get(id)).toMatchObject({ attempt: 1, progress: 8 });
+    });
+  },
+  [...mainly('mariadb'), 'sqlite'],
+);
 
 describeEngines(
   'a claim locked by another transaction',
@@ -111,7 +116,7 @@ describeEngines(
       expect(worker.events.of('lost')).toEqual([]);
     });
   },
-  ['mysql', 'mariadb'],
+  mainly('mysql'),
 );
 
 describeEngines('a worker with a heartbeat thread', (setup) => {

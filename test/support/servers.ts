@@ -48,9 +48,9 @@ export function describeServers(
 }
 
 /**
- * The servers of a test that repeats its work for each statement, or for each size of the tables, which takes long. The checks
- * of a change run it on the chosen server, because both servers receive the same statements. `npm run test:full`, before a
- * release, and a run of the file alone use both.
+ * The servers of a test that takes long: it repeats its work for each statement, or for each size of the tables, or waits for
+ * leases to end. The checks of a change run it on the chosen server, because both servers receive the same statements.
+ * `npm run test:full`, before a release, and a run of the file alone use both.
  */
 export function mainly(chosen: 'mysql' | 'mariadb'): ServerName[] {
   return isLongSet ? [chosen] : ['mysql', 'mariadb'];
