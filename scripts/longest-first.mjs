@@ -4,8 +4,11 @@
 import { relative } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 
-// The files of the first pattern take a quarter of an hour.
-const LONG = [/\/test\/faults\/(flows|steps)\.long\./, /\/test\/(faults|sample)\/|\/test\/store\/plans\./];
+// The files of the first pattern are small, and take minutes.
+const LONG = [
+  /\/test\/faults\/(flows|groups|heartbeat-thread|key-races|steps|topics)\.long\./,
+  /\/test\/(faults|sample)\/|\/test\/store\/plans\./,
+];
 
 export default class LongestFirst extends BaseSequencer {
   async sort(files) {
