@@ -2003,17 +2003,21 @@ SELECT EXISTS (
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
-SELECT nth, (SELECT MAX(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ranges.queue AND state = ranges.state AND id < ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+SELECT nth, (SELECT id FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ranges.queue AND state = ranges.state AND id < ? AND id <= ? ORDER BY queue DESC, state DESC, id DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
 ;
-SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT id FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ranges.queue AND state = ranges.state AND id > ? AND id <= ? ORDER BY queue ASC, state ASC, id ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
 ;
-SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0 AND FALSE AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 0 AND run_at <= ? AND run_at <= ?
+  ORDER BY queue DESC, runnable DESC, run_at DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(id) FROM sql_queue_history FORCE INDEX (sql_queue_history_state) WHERE queue = ranges.queue AND state = ranges.state AND id > ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 0 AND run_at >= ? AND run_at <= ?
+  ORDER BY queue ASC, runnable ASC, run_at ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0 AND FALSE AND run_at <= ? AND run_at <= ?
+  ORDER BY queue DESC, runnable DESC, run_at DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0 AND FALSE AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue) WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0 AND FALSE AND run_at >= ? AND run_at <= ?
+  ORDER BY queue ASC, runnable ASC, run_at ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
 
 -- admin.findIds
@@ -5586,6 +5590,13 @@ SELECT :now AS at
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
   FOR UPDATE SKIP LOCKED
 ;
@@ -5664,6 +5675,13 @@ SELECT :now AS at
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
   ORDER BY priority, id
   LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
 ;
 
   SELECT turn, group_key
@@ -7118,7 +7136,7 @@ SELECT @@auto_increment_increment AS step
   WHERE queue > ?
 ;
 
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, priority
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -7128,7 +7146,7 @@ SELECT @@auto_increment_increment AS step
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7136,7 +7154,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7151,7 +7169,7 @@ SELECT @@auto_increment_increment AS step
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7159,7 +7177,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7167,7 +7185,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7175,7 +7193,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7190,7 +7208,7 @@ SELECT @@auto_increment_increment AS step
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7198,7 +7216,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7206,7 +7224,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7214,7 +7232,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7222,7 +7240,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7230,7 +7248,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7245,7 +7263,7 @@ SELECT @@auto_increment_increment AS step
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7253,7 +7271,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7261,7 +7279,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7269,7 +7287,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7277,7 +7295,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7285,7 +7303,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7293,7 +7311,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_2_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7301,7 +7319,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_3_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7316,7 +7334,7 @@ SELECT @@auto_increment_increment AS step
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7324,7 +7342,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7332,7 +7350,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7340,7 +7358,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7348,7 +7366,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7356,7 +7374,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7364,7 +7382,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_2_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7372,7 +7390,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_3_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7380,7 +7398,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_3_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7388,7 +7406,7 @@ SELECT @@auto_increment_increment AS step
     ) AS due_4_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -7397,6 +7415,26 @@ SELECT @@auto_increment_increment AS step
   ) AS due
   ORDER BY run_at, group_key, priority, id
   LIMIT ?
+;
+
+  SELECT queue
+  FROM (SELECT DISTINCT queue FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)) AS names
+  WHERE 
+    (
+      SELECT j.run_at
+      FROM sql_queue_jobs j FORCE INDEX (sql_queue_jobs_queue)
+      WHERE j.queue = names.queue AND j.runnable = 0 AND j.run_at IS NOT NULL
+      ORDER BY j.queue, j.runnable, j.run_at
+      LIMIT 1
+    ) <= :now
+     OR 
+    (
+      SELECT j.run_at
+      FROM sql_queue_jobs j FORCE INDEX (sql_queue_jobs_queue)
+      WHERE j.queue = names.queue AND j.runnable = 1 AND j.run_at IS NOT NULL AND FALSE
+      ORDER BY j.queue, j.runnable, j.run_at
+      LIMIT 1
+    ) <= :now
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -7510,7 +7548,7 @@ SELECT @@auto_increment_increment AS step
         SELECT s.run_at
         FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at > :now
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -7524,7 +7562,7 @@ SELECT @@auto_increment_increment AS step
         SELECT s.run_at
         FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 1 AND FALSE AND s.run_at > :now
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -7685,7 +7723,7 @@ SELECT @@auto_increment_increment AS step
            SELECT CASE WHEN d.turn > :now + 601000 THEN 0 ELSE d.turn END
            FROM sql_queue_groups d FORCE INDEX (sql_queue_groups_turn)
            WHERE d.queue = q.queue AND d.state = 'blocked'
-           ORDER BY d.turn
+           ORDER BY d.queue, d.state, d.turn
            LIMIT 1
          ) AS next_due_group,
          (
@@ -7701,7 +7739,7 @@ SELECT @@auto_increment_increment AS step
         SELECT s.run_at
         FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at IS NOT NULL
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -7715,7 +7753,7 @@ SELECT @@auto_increment_increment AS step
         SELECT s.run_at
         FROM sql_queue_jobs s FORCE INDEX (sql_queue_jobs_queue)
         WHERE s.queue = k.queue AND s.runnable = 1 AND FALSE AND s.run_at IS NOT NULL
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k

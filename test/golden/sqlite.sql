@@ -2002,17 +2002,21 @@ SELECT EXISTS (
       WHERE queue = ? AND runnable = 6 AND run_at IS NULL AND group_key > ''
     ) AS found
 ;
-SELECT nth, (SELECT MAX(id) FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id < ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+SELECT nth, (SELECT id FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id < ? AND id <= ? ORDER BY queue DESC, state DESC, id DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
 ;
-SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT id FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id > ? AND id <= ? ORDER BY queue ASC, state ASC, id ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
 ;
-SELECT nth, (SELECT MAX(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at <= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at <= ? AND run_at <= ?
+  ORDER BY queue DESC, runnable DESC, run_at DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(id) FROM sql_queue_history  WHERE queue = ranges.queue AND state = ranges.state AND id > ? AND id <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue, ? AS state UNION ALL SELECT 1 AS nth, ? AS queue, ? AS state) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at >= ? AND run_at <= ?
+  ORDER BY queue ASC, runnable ASC, run_at ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 0 AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at <= ? AND run_at <= ?
+  ORDER BY queue DESC, runnable DESC, run_at DESC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
-SELECT nth, (SELECT MIN(run_at) FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at >= ? AND run_at <= ?) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
+SELECT nth, (SELECT run_at FROM sql_queue_jobs  WHERE queue = ranges.queue AND runnable = 1 AND run_at > 0  AND run_at >= ? AND run_at <= ?
+  ORDER BY queue ASC, runnable ASC, run_at ASC LIMIT 1) AS first FROM (SELECT 0 AS nth, ? AS queue UNION ALL SELECT 1 AS nth, ? AS queue) AS ranges
 ;
 
 -- admin.findIds
@@ -5701,7 +5705,7 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)
 ;
 
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, priority
   FROM sql_queue_jobs 
   WHERE (id IN (?)) AND run_at <= :now AND claim_id = 0
   ORDER BY id 
@@ -5711,7 +5715,7 @@ SELECT :now AS at
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5719,7 +5723,7 @@ SELECT :now AS at
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5734,7 +5738,7 @@ SELECT :now AS at
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5742,7 +5746,7 @@ SELECT :now AS at
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5750,7 +5754,7 @@ SELECT :now AS at
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5758,7 +5762,7 @@ SELECT :now AS at
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5773,7 +5777,7 @@ SELECT :now AS at
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5781,7 +5785,7 @@ SELECT :now AS at
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5789,7 +5793,7 @@ SELECT :now AS at
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5797,7 +5801,7 @@ SELECT :now AS at
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5805,7 +5809,7 @@ SELECT :now AS at
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5813,7 +5817,7 @@ SELECT :now AS at
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5828,7 +5832,7 @@ SELECT :now AS at
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5836,7 +5840,7 @@ SELECT :now AS at
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5844,7 +5848,7 @@ SELECT :now AS at
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5852,7 +5856,7 @@ SELECT :now AS at
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5860,7 +5864,7 @@ SELECT :now AS at
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5868,7 +5872,7 @@ SELECT :now AS at
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5876,7 +5880,7 @@ SELECT :now AS at
     ) AS due_2_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5884,7 +5888,7 @@ SELECT :now AS at
     ) AS due_3_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5899,7 +5903,7 @@ SELECT :now AS at
   FROM (
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5907,7 +5911,7 @@ SELECT :now AS at
     ) AS due_0_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5915,7 +5919,7 @@ SELECT :now AS at
     ) AS due_0_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5923,7 +5927,7 @@ SELECT :now AS at
     ) AS due_1_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5931,7 +5935,7 @@ SELECT :now AS at
     ) AS due_1_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5939,7 +5943,7 @@ SELECT :now AS at
     ) AS due_2_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5947,7 +5951,7 @@ SELECT :now AS at
     ) AS due_2_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5955,7 +5959,7 @@ SELECT :now AS at
     ) AS due_3_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5963,7 +5967,7 @@ SELECT :now AS at
     ) AS due_3_1 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 0 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5971,7 +5975,7 @@ SELECT :now AS at
     ) AS due_4_0 UNION ALL 
     SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, group_key, priority
+      SELECT id, run_at, group_key, priority, state
       FROM sql_queue_jobs 
       WHERE queue = ? AND runnable = 1 AND run_at <= :now 
       ORDER BY run_at, group_key, priority, id
@@ -5980,6 +5984,26 @@ SELECT :now AS at
   ) AS due
   ORDER BY run_at, group_key, priority, id
   LIMIT ?
+;
+
+  SELECT queue
+  FROM (SELECT DISTINCT queue FROM sql_queue_jobs ) AS names
+  WHERE 
+    (
+      SELECT j.run_at
+      FROM sql_queue_jobs j 
+      WHERE j.queue = names.queue AND j.runnable = 0 AND j.run_at IS NOT NULL
+      ORDER BY j.queue, j.runnable, j.run_at
+      LIMIT 1
+    ) <= :now
+     OR 
+    (
+      SELECT j.run_at
+      FROM sql_queue_jobs j 
+      WHERE j.queue = names.queue AND j.runnable = 1 AND j.run_at IS NOT NULL 
+      ORDER BY j.queue, j.runnable, j.run_at
+      LIMIT 1
+    ) <= :now
 ;
 
   UPDATE sql_queue_jobs 
@@ -6106,7 +6130,7 @@ SELECT :now AS at
         SELECT s.run_at
         FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at > :now
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -6120,7 +6144,7 @@ SELECT :now AS at
         SELECT s.run_at
         FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 1  AND s.run_at > :now
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -6281,7 +6305,7 @@ SELECT :now AS at
            SELECT CASE WHEN d.turn > :now + 601000 THEN 0 ELSE d.turn END
            FROM sql_queue_groups d 
            WHERE d.queue = q.queue AND d.state = 'blocked'
-           ORDER BY d.turn
+           ORDER BY d.queue, d.state, d.turn
            LIMIT 1
          ) AS next_due_group,
          (
@@ -6297,7 +6321,7 @@ SELECT :now AS at
         SELECT s.run_at
         FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 0 AND s.run_at IS NOT NULL
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
@@ -6311,7 +6335,7 @@ SELECT :now AS at
         SELECT s.run_at
         FROM sql_queue_jobs s 
         WHERE s.queue = k.queue AND s.runnable = 1  AND s.run_at IS NOT NULL
-        ORDER BY s.run_at
+        ORDER BY s.queue, s.runnable, s.run_at
         LIMIT 1
       ) AS due
       FROM sql_queue_queues k
