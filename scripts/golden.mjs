@@ -69,7 +69,7 @@ export async function writeStatements(folder, testResults) {
 /** The comparison for the output of `npm test`. */
 export function describeComparison({ server, isWhole, verbs, statements, differences }) {
   const scope = isWhole ? '' : ', without those of the suites that did not run or failed';
-  const summary = `statements, ${server}: ${statements} of ${verbs} verbs${scope}`;
+  const summary = `golden file, ${server}: ${statements} statements of ${verbs} verbs${scope}`;
   if (differences.length === 0) return summary;
   const shown = differences.slice(0, MOST_SHOWN).map(({ verb, problem, text }) => `${verb} ${problem}:\n${text}\n`);
   const more = differences.length - shown.length;
