@@ -203,8 +203,10 @@ export abstract class JobAdmin {
   }
 
   /**
-   * Changes the priority of a job, -32768 to 32767; smaller numbers run first. Resolves with whether it is changed: not if
-   * the job is claimed, finished or unknown.
+   * Changes the priority of a waiting, scheduled or blocked job, -32768 to 32767; smaller numbers run first. Resolves with
+   * whether it is changed: not if the job is claimed, finished or unknown.
+   *
+   * @throws InvalidOptionsError
    */
   async reprioritise(id: number, priority: number, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);

@@ -227,7 +227,7 @@ export interface AdminStore {
   promote(ids: readonly number[], change?: Change, filter?: JobSearch): Promise<number[]>;
   /**
    * Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. See
-   * `cancelIdle` for `search`.
+   * `cancelIdle` for `filter`.
    */
   retry(ids: readonly number[], change?: Change, filter?: JobSearch): Promise<number[]>;
   /**

@@ -28,7 +28,8 @@ function enqueueOptionsOf(options: CallOptions): EnqueueOptions {
   return {
     ...(name !== undefined && { name }),
     ...(delay !== undefined && { delay: delay as Duration }),
-    ...(priority !== undefined && { priority: Number(priority) }),
+    // Anything else stays a text, which the producer refuses by name.
+    ...(priority !== undefined && { priority: /^-?\d+$/.test(priority) ? Number(priority) : (priority as never) }),
     ...(key !== undefined && { key }),
     ...(group !== undefined && { group }),
   };
