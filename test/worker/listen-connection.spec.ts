@@ -230,7 +230,9 @@ describeEngines(
       await rights('GRANT PROCESS ON *.* TO', 'producer');
       const settings = { handlers, worker: RARE_POLL };
       const beyond = await world.start({ ...settings, dataSource: await world.connect(connection('worker')) });
-      await beyond.workerChannel.untilListening();
+      await beyond.runner.whenIdle();
+      await beyond.workerChannel.untilListening('q');
+      beyond.workerChannel.received.length = 0;
       const dataSource = await world.connect(connection('producer'));
       const near = await world.start({ ...settings, dataSource });
       await near.workerChannel.untilListening();
