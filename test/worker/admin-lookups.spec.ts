@@ -73,7 +73,7 @@ describeEngines('admin.find', (setup) => {
     await engine.schedules.upsert('daily:2', { queue: 'q', cron: '0 3 * * *', payload: 'b' });
     const finished = await engine.schedules.runNow('daily');
     await engine.events.until('completed');
-    await engine.admin.pause('q');
+    await engine.runner.stop();
     const waiting = await engine.schedules.runNow('daily');
     await engine.schedules.runNow('daily:2');
     await engine.producer.enqueue('q', 'by hand');

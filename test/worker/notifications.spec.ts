@@ -299,10 +299,12 @@ describeEngines('a worker that rarely polls', (setup) => {
   });
 
   it('ignores a queue that is paused in all processes, and claims from it as soon as it is resumed', async () => {
-    const { worker, elsewhere, producer } = await pair({ handlers: { q: () => 'done', r: () => 'done' } });
+    const { worker, elsewhere, world } = await pair({ handlers: { q: () => 'done', r: () => 'done' } });
 
     await elsewhere.admin.pause('q');
     await worker.workerChannel.untilListening('r');
+    // A process that has just read who listens would still notify the worker of queue q.
+    const { producer } = await world.start({ autoStart: false });
     const heard = worker.workerChannel.received.length;
     await producer.enqueue('q', 0);
     await producer.enqueue('r', 0);
