@@ -94,7 +94,6 @@ async function explainEverything(world: World) {
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
-  await crowdedClaim(world, dataSource);
   await everyMalformedJob(world, dataSource);
   await malformedSchedule(world, dataSource);
   await everyRekeying(dataSource);
@@ -113,19 +112,12 @@ async function explainEverything(world: World) {
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
-  await crowdedClaim(world, dataSource);
   await everyMalformedJob(world, dataSource);
   await malformedSchedule(world, dataSource);
   await everyRekeying(dataSource);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
-}
-
-/** The first claim of a process reads waiting jobs before it locks them, if it takes many. */
-async function crowdedClaim(world: World, dataSource: DataSource): Promise<void> {
-  const { jobs } = await world.open({ dataSource });
-  await jobs.claim(claimRequest({ limit: 100 }));
 }
 
 /** Sends the statements of a rotation of keys, for rows that do not exist. */

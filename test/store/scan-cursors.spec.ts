@@ -69,47 +69,6 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its proc
   });
 });
 
-describeStoresOf(
-  ['mysql', 'mariadb'],
-  'a claim from a queue in which another process has many active jobs',
-  (setup) => {
-    it('keeps no lock of them, so that their completion does not wait for it', async () => {
-      const world = await setup();
-      const ids = await world.put(...Array.from({ length: 900 }, () => ({})));
-      const held = gate();
-      const committing = gate();
-      let holds = false;
-      const driver = interceptingDriver(async (sql) => {
-        if (!holds || sql !== 'COMMIT') return;
-        holds = false;
-        held.open();
-        await committing.opened;
-      });
-      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
-      const other = (await world.connect()).createQueryRunner();
-      await jobs.claim(claimRequest({ limit: 100 }));
-      await claimFrom(world.jobs, { limit: 300 });
-      // It passes 300 active jobs, so the next one expects as many.
-      await jobs.claim(claimRequest({ limit: 100 }));
-      const { jobs: active } = await claimFrom(world.jobs, { limit: 300 });
-      // A completion has locked the first row, and has not yet deleted its entry in the index of the queue.
-      await other.query('SET SESSION innodb_lock_wait_timeout = 1');
-      await other.query('START TRANSACTION');
-      await other.query(`SELECT id FROM sql_queue_jobs FORCE INDEX (PRIMARY) WHERE id = ${active[0]!.id} FOR UPDATE`);
-
-      holds = true;
-      const claiming = jobs.claim(claimRequest({ limit: 50 }));
-      await held.opened;
-      await other.query(`DELETE FROM sql_queue_jobs WHERE id IN (${idsOf(active).slice(0, 2).join()})`);
-      await other.query('COMMIT');
-      committing.open();
-
-      expect(idsOf(await claiming)).toEqual(ids.slice(800, 850));
-      await other.release();
-    });
-  },
-);
-
 describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to their queue', (setup) => {
   // Deleted entries of finished jobs stand before the cursors.
   it.each([

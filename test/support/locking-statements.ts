@@ -19,7 +19,7 @@ export function readLockingStatements(server: string): RegExp[] {
     (file) =>
       file.endsWith('.ts') &&
       !/sqlite|migrations|core.(statement|template)|mysql.mysql\.ts/.test(file) &&
-      (server === 'mariadb' || !file.endsWith('mariadb-scan.ts')),
+      (server === 'mariadb' || !file.endsWith('lock-waiting-only.ts')),
   );
   const sources = files.map((file) => readFileSync(join(STORE, file), 'utf8'));
   const texts = sources.flatMap((source) => source.match(/`[^`]*`/g) ?? []).map((text) => text.slice(1, -1));

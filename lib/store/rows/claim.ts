@@ -94,8 +94,6 @@ export interface ScanStart {
   readonly cursors: readonly QueuePosition[];
   /** The cursors of committed claims only, because a running claim may still fail. */
   readonly committedCursors: readonly QueuePosition[];
-  /** The last claim of the queue found many jobs, and passed many active ones of other processes before them. */
-  readonly isCrowded: boolean;
   /** The claim has locked these jobs: a claim that begins meanwhile starts after them. */
   reach(jobs: Iterable<QueuePosition>): void;
   /**

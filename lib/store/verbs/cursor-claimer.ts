@@ -1,6 +1,5 @@
 import type { Clock } from '../../common/clock.js';
 import { groupBy } from '../../common/lists.js';
-import { idsOf } from '../../job/identifiers.js';
 import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
@@ -26,10 +25,6 @@ const CHECK_INTERVAL_MS = 1_000;
 const CHECK_TIME_SHARE = 50;
 // The measured time may include a busy event loop or a lost connection, so the pause has a limit.
 const MAX_CHECK_PAUSE_MS = 10_000;
-
-// A claim that found this many jobs, and passed this many of other processes, costs less if it reads once more.
-const MIN_CROWDED_JOBS = 100;
-const MIN_PASSED_JOBS = 200;
 
 // With more priorities in use the ranges cost more than they save.
 const MAX_PRIORITIES = 4;
@@ -77,7 +72,7 @@ export class CursorClaimer {
       const result = await withoutUnsafeIds(this.database, () =>
         transact(() => {
           endScan();
-          scan = this.scanCursors.begin(request);
+          scan = this.scanCursors.begin(request.queue);
           request.onChoosing?.();
           const { groups } = request;
           const claim = (limited: ClaimRequest) =>
@@ -137,11 +132,11 @@ export class ScanCursors {
   constructor(private readonly clock: Clock) {}
 
   /** The caller calls `end` when the claim has committed or failed. */
-  begin({ queue, limit }: Pick<ClaimRequest, 'queue' | 'limit'>): Scan {
+  begin(queue: string): Scan {
     const now = this.clock.monotonic();
     let known = this.#queues.get(queue);
     if (!known) this.#queues.set(queue, (known = new QueueScanState(now)));
-    const scan = new Scan(known, now, limit);
+    const scan = new Scan(known, now);
     known.running.add(scan);
     return scan;
   }
@@ -149,7 +144,6 @@ export class ScanCursors {
   /** @param isShort the claim found fewer jobs than requested */
   advance(scan: Scan, jobs: readonly ClaimedJob[], isShort: boolean): void {
     const { state, cursors } = scan;
-    state.isCrowded = cursors.length > 0 ? hasPassedMany(cursors, jobs) : (state.isCrowded ?? false);
     if (isShort && cursors.length > 0 && scan.mayCheckForMissedWork(jobs.length))
       state.claimCheckedAt = this.clock.monotonic();
     advanceLastIds(state.lastIds, jobs);
@@ -169,7 +163,6 @@ export class ScanCursors {
       if (!known) continue;
       // A new state, because running claims advance the cursors of theirs.
       const moved = new QueueScanState(this.clock.monotonic());
-      moved.isCrowded = known.isCrowded;
       moved.checkTookMs = known.checkTookMs;
       moved.claimCheckedAt = known.claimCheckedAt;
       for (const [priority, id] of known.lastIds) {
@@ -182,7 +175,7 @@ export class ScanCursors {
 
   /** Moves all cursors to the head, because jobs may wait before them. */
   reset(): void {
-    for (const [queue, known] of this.#queues) this.#reset(queue, known);
+    this.#queues.clear();
   }
 
   /** The cursors for a missed-work check if one is due. The caller reports its result to `done`. */
@@ -197,15 +190,9 @@ export class ScanCursors {
       done: (hasMissedWork: boolean) => {
         known.checkedAt = this.clock.monotonic();
         known.checkTookMs = known.checkedAt - now;
-        if (hasMissedWork && this.#queues.get(queue) === known) this.#reset(queue, known);
+        if (hasMissedWork && this.#queues.get(queue) === known) this.#queues.delete(queue);
       },
     };
-  }
-
-  #reset(queue: string, { isCrowded }: QueueScanState): void {
-    const state = new QueueScanState(this.clock.monotonic());
-    state.isCrowded = isCrowded;
-    this.#queues.set(queue, state);
   }
 }
 
@@ -214,8 +201,6 @@ class QueueScanState {
   readonly lastIds = new Map<number, number>();
   /** Claims that have neither committed nor failed. */
   readonly running = new Set<Scan>();
-  /** Undefined before the first claim. */
-  isCrowded: boolean | undefined;
   checkTookMs = 0;
   /** When a claim last made a missed-work check. */
   claimCheckedAt = -Infinity;
@@ -228,7 +213,6 @@ class QueueScanState {
 class Scan implements ScanStart {
   readonly cursors: readonly QueuePosition[];
   readonly committedCursors: readonly QueuePosition[];
-  readonly isCrowded: boolean;
   /** The last id that this claim has locked, for each priority. */
   readonly #reached = new Map<number, number>();
   readonly #checkedAgoMs: number;
@@ -237,7 +221,6 @@ class Scan implements ScanStart {
   constructor(
     readonly state: QueueScanState,
     startedAt: number,
-    limit: number,
   ) {
     this.committedCursors = state.lastIds.size > MAX_PRIORITIES ? [] : committedCursorsOf(state);
     this.cursors = this.committedCursors.map(({ priority, id }) => {
@@ -245,7 +228,6 @@ class Scan implements ScanStart {
       const reached = Array.from(state.running, (running) => running.#reached.get(priority) ?? 0);
       return { priority, id: Math.max(id, ...reached) };
     });
-    this.isCrowded = state.isCrowded ?? limit >= MIN_CROWDED_JOBS;
     this.#checkedAgoMs = startedAt - state.claimCheckedAt;
   }
 
@@ -256,15 +238,6 @@ class Scan implements ScanStart {
   mayCheckForMissedWork(found: number): boolean {
     return this.#checkedAgoMs >= (found === 0 ? timeSharePauseMs(this.state) : checkPauseMs(this.state));
   }
-}
-
-/** If other queues have taken the ids between the jobs, the next claim reads once too often. */
-function hasPassedMany(cursors: readonly QueuePosition[], jobs: readonly ClaimedJob[]): boolean {
-  const [first] = jobs;
-  const cursor = first && cursors.find(({ priority }) => priority === first.priority);
-  if (!cursor || jobs.length < MIN_CROWDED_JOBS) return false;
-  const equal = jobs.filter(({ priority }) => priority === cursor.priority);
-  return Math.max(...idsOf(equal)) - cursor.id - equal.length > MIN_PASSED_JOBS;
 }
 
 function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePosition>): void {

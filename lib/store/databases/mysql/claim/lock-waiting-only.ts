@@ -1,10 +1,11 @@
-import type { ClaimRequest, QueuePosition } from '../../../rows/claim.js';
+import type { ClaimRequest } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { pageSize } from '../../../../common/lists.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, OF_QUEUE } from './claimable.js';
-import { cursorValues, moreUrgent, rangesAfter, type LockedRow, type LockOldest } from './skip-locked.js';
+import type { QueuePosition } from '../../../rows/claim.js';
+import { BY_SCAN, cursorValues, moreUrgent, rangesAfter, type LockedRow, type LockOldest } from './skip-locked.js';
 
 const selectWaiting = (range: string) => `
   SELECT priority, id ${CLAIMABLE} ${range}
@@ -26,52 +27,62 @@ const LOCK_READ_JOBS = `
   ORDER BY id
   FOR UPDATE SKIP LOCKED`;
 
-// A claim reads more jobs each time, because other claims may have locked them by the thousand.
+const LOCK_OLDEST_AFTER = `
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesAfter(1)})
+  ORDER BY priority, id
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
+// After that a scan skips all jobs that other claims have locked, in one statement.
+const MAX_READS = 3;
+// A claim that may not scan reads more jobs each time.
 const PAGE_FACTOR = 8;
 const MAX_PAGE_SIZE = 500;
 
-/** Reads the first waiting jobs without locks, and locks only those: never an active job. */
+/**
+ * Locks no active job at the head of the queue, which holds most of them. MariaDB keeps the lock of every row that a scan
+ * has examined. A flush that completes such an active job would wait for the claim. If the scan then reached a row of
+ * that flush, the server would report a deadlock. So this claim reads the first waiting jobs without locks, and locks only
+ * those.
+ *
+ * After the cursors a scan meets few active jobs, and costs one statement less. A claim of a limited queue scans nowhere:
+ * while it holds the row of the limits, flushes of all processes wait for it.
+ */
 export const WAITING_ONLY: LockOldest = {
   *first(request) {
-    return (yield* lockFrom(yield* firstWaiting(request), request)).rows;
+    const { queue, limit } = request;
+    const found = yield* query<QueuePosition>(FIRST_WAITING, { queue, limit });
+    return yield* lockFrom(found, request);
   },
 
-  *after({ queue, limit }, cursors) {
+  *after(request, cursors) {
+    if (!request.isLimited) return yield* BY_SCAN.after(request, cursors);
+    const { queue, limit } = request;
     const values = { queue, limit, ...cursorValues(cursors) };
     const found = yield* query<QueuePosition & { moreUrgent: number | null }>(readOldestAfter(cursors.length), values);
-    const { rows } = yield* lockFrom(found, { queue, limit });
-    return rows.map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
+    return (yield* lockFrom(found, request)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
   },
 };
 
-export function firstWaiting({ queue, limit }: Pick<ClaimRequest, 'queue' | 'limit'>): Work<readonly QueuePosition[]> {
-  return query<QueuePosition>(FIRST_WAITING, { queue, limit });
-}
-
-interface LockedJobs {
-  readonly rows: readonly LockedRow[];
-  /** More jobs may wait behind this one. */
-  readonly last?: QueuePosition | undefined;
-}
-
 /** Locks the jobs of the first page, and more behind it in place of those that are locked. */
-export function* lockFrom(
+function* lockFrom(
   firstPage: readonly QueuePosition[],
-  { queue, limit }: Pick<ClaimRequest, 'queue' | 'limit'>,
-  { maxReads = Infinity, growsPages = true } = {},
-): Work<LockedJobs> {
+  { queue, limit, isLimited }: ClaimRequest,
+): Work<readonly LockedRow[]> {
   const rows = [...(yield* lockRead(queue, firstPage))];
+  const maxReads = isLimited ? Infinity : MAX_READS;
   let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
   for (let reads = 1, size = limit; last && rows.length < limit && reads < maxReads; reads++) {
     const missing: number = limit - rows.length;
-    const grown = pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE));
-    size = growsPages ? Math.max(missing, grown) : missing;
+    size = isLimited ? Math.max(missing, pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE))) : missing;
     const values = { queue, limit: size, ...cursorValues([last]) };
     const found: readonly QueuePosition[] = yield* query<QueuePosition>(NEXT_WAITING, values);
     rows.push(...(yield* lockRead(queue, found)).slice(0, missing));
     last = found.length < size ? undefined : found.at(-1)!;
   }
-  return { rows, last: rows.length < limit ? last : undefined };
+  if (!last || rows.length === limit) return rows;
+  const values = { queue, limit: limit - rows.length, ...cursorValues([last]) };
+  return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
 }
 
 function* lockRead(queue: string, found: readonly QueuePosition[]): Work<readonly ClaimedRow[]> {

@@ -1,7 +1,6 @@
 import type { DedicatedConnection, Dialect, SqlDatabase } from '../../../core/sql-database.js';
 import type { ClaimStrategies } from '../../../rows/claim.js';
 import { WAITING_ONLY } from './lock-waiting-only.js';
-import { MARIADB_SCAN } from './mariadb-scan.js';
 import { claimingOptimistically } from './optimistic.js';
 import { BY_SCAN, skipLockedRefusal, skippingLocked } from './skip-locked.js';
 import { claimingByUpdate } from './update.js';
@@ -13,7 +12,7 @@ export function mysqlClaims(
   database: Pick<SqlDatabase, 'runIdempotent'> & { openDedicated(): Promise<DedicatedConnection> },
   repeat: <T>(act: () => Promise<T>) => Promise<T>,
 ): ClaimStrategies {
-  const skipLocked = skippingLocked(name === 'mariadb' ? MARIADB_SCAN : BY_SCAN, WAITING_ONLY);
+  const skipLocked = skippingLocked(name === 'mariadb' ? WAITING_ONLY : BY_SCAN);
   const optimistic = claimingOptimistically();
   return {
     supported: { 'skip-locked': skipLocked, optimistic, update: claimingByUpdate(optimistic), lock: skipLocked },

@@ -80,17 +80,12 @@ export const BY_SCAN: LockOldest = {
     query<LockedRow>(lockOldestAfter(cursors.length), { queue, limit, ...cursorValues(cursors) }),
 };
 
-/**
- * Locks waiting jobs, without those that other transactions have locked, and marks them in the same transaction.
- *
- * @param lockCrowded locks no active job. InnoDB keeps the lock of an index entry whose row SKIP LOCKED skips, so a scan
- * past active jobs would hold up the completions of other processes, and these the heartbeats of their claims
- */
-export function skippingLocked(lock: LockOldest, lockCrowded: LockOldest): ClaimImplementation {
+/** Locks waiting jobs, without those that other transactions have locked, and marks them in the same transaction. */
+export function skippingLocked(lock: LockOldest): ClaimImplementation {
   return {
     mayShareTransaction: true,
     groupLock: 'lock free',
-    claim: (request, start) => claimSkippingLocked(request, start, start.isCrowded ? lockCrowded : lock),
+    claim: (request, start) => claimSkippingLocked(request, start, lock),
     hasWorkBefore,
   };
 }
