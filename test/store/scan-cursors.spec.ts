@@ -138,6 +138,33 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to thei
 });
 
 describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
+  it('runs each second also while jobs return to the queue more often', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const [first] = await world.put({}, {}, {});
+    const looked = gate();
+    const driver = interceptingDriver(
+      () => Promise.resolve(),
+      (sql) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql) && looked.open(),
+    );
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    const elsewhere = await claimFrom(world.jobs, { limit: 1 });
+    let failing = await claimFrom(jobs, { limit: 1 });
+    await world.jobs.complete(finalBatchOf(elsewhere, outcomes.release));
+    const failAndClaim = async () => {
+      await clock.advance(300);
+      await jobs.complete(finalBatchOf(failing, outcomes.retry));
+      failing = await claimFrom(jobs, { limit: 1 });
+      return failing.jobs[0]!.id;
+    };
+
+    // All claims are full, so that only the check can find the first job.
+    for (let times = 0; times < 4; times++) await failAndClaim();
+    await looked.opened;
+
+    expect([await failAndClaim(), await failAndClaim()]).toContain(first);
+  });
+
   it('runs again after ten seconds at most, even if the last one took longer', async () => {
     const world = await setup();
     const clock = new FakeClock();

@@ -162,12 +162,13 @@ export class ScanCursors {
       const known = this.#queues.get(queue);
       if (!known) continue;
       // A new state, because running claims advance the cursors of theirs.
-      const moved = new QueueScanState(this.clock.monotonic());
+      const moved = new QueueScanState(known.checkedAt);
       moved.checkTookMs = known.checkTookMs;
       moved.claimCheckedAt = known.claimCheckedAt;
-      for (const [priority, id] of known.lastIds) {
-        const before = jobs.filter((job) => job.priority === priority).map((job) => job.id - 1);
-        moved.lastIds.set(priority, Math.min(id, ...before));
+      for (const [priority, id] of known.lastIds) moved.lastIds.set(priority, id);
+      for (const { priority, id } of jobs) {
+        const last = moved.lastIds.get(priority);
+        if (last !== undefined) moved.lastIds.set(priority, Math.min(last, id - 1));
       }
       this.#queues.set(queue, moved);
     }
@@ -188,9 +189,12 @@ export class ScanCursors {
     return {
       bounds: committedCursorsOf(known),
       done: (hasMissedWork: boolean) => {
-        known.checkedAt = this.clock.monotonic();
-        known.checkTookMs = known.checkedAt - now;
-        if (hasMissedWork && this.#queues.get(queue) === known) this.#queues.delete(queue);
+        // Jobs may have returned meanwhile, which has replaced the state.
+        const current = this.#queues.get(queue);
+        if (!current) return;
+        current.checkedAt = this.clock.monotonic();
+        current.checkTookMs = current.checkedAt - now;
+        if (hasMissedWork) this.#queues.delete(queue);
       },
     };
   }
