@@ -34,6 +34,8 @@ export class Poller {
   #restingUntil = Infinity;
   /** The queues that had jobs for this process at the last poll. */
   #busyQueues: readonly string[] = [];
+  /** The queues in which jobs waited then, also if this process had no slot for them. */
+  #waitingQueues: ReadonlySet<string> = new Set();
   /** Until this time no poll is necessary while claims feed the busy queues. */
   #noPollUntil = 0;
   #pollBy = Infinity;
@@ -142,8 +144,8 @@ export class Poller {
     const queues = this.queues.names;
     // A caller waits for the answer of the database, or this process announces waiting jobs to others.
     const isWanted = waiterCount > 0 || newlyAvailable > 0;
-    const fullyClaimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.claims.wasLastClaimFull);
-    const summary = await store.summarizeWork(queues, this.schedules.names, fullyClaimed);
+    const assumedWaiting = isWanted ? [] : queues.filter((queue) => this.#needsNoRead(queue));
+    const summary = await store.summarizeWork(queues, this.schedules.names, assumedWaiting);
     this.#lastAnswered = number;
     this.health.onAnswer();
     this.#recordNextDue(summary, polledAt);
@@ -175,6 +177,12 @@ export class Poller {
     return this.#busyQueues.every((queue) => this.queues.of(queue)?.needsNoPoll ?? true);
   }
 
+  /** Whether a poll need not look for waiting jobs of the queue: claims that go on will find them, or it has no slot. */
+  #needsNoRead(queue: string): boolean {
+    const worker = this.queues.of(queue);
+    return !!worker && (worker.isFull || (worker.needsNoPoll && this.#waitingQueues.has(queue)));
+  }
+
   #planRest(maxMs: number): number {
     const { clock, random } = this.parts;
     const restMs = Math.min(this.#restMs * (1 + JITTER * random()), maxMs);
@@ -198,14 +206,17 @@ export class Poller {
     if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
     if (this.parts.waitNotifier.observeWaits(summary.awaited)) this.#stateChangeCount++;
     const busyQueues: string[] = [];
+    const waitingQueues = new Set<string>();
     for (const queue of queues) {
       const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
       const worker = this.queues.of(queue);
       if (worker && this.settings.observe(queue, state)) this.#stateChangeCount++;
+      if (state.waiting) waitingQueues.add(queue);
       if (worker?.applyState(state, readAt)) busyQueues.push(queue);
       if (newlyAvailable > 0 && state.waiting && !state.paused) this.queues.announce(queue, newlyAvailable);
     }
     this.#busyQueues = busyQueues;
+    this.#waitingQueues = waitingQueues;
     return busyQueues.length > 0;
   }
 

@@ -98,14 +98,17 @@ describeEngines('a worker without work', (setup) => {
 describeEngines(
   'a worker that receives jobs',
   (setup) => {
-    it('polls twice a second, and returns to its pace when there are no more jobs', async () => {
+    it('polls twice a second without a read of waiting jobs, and returns to its pace when there are no more', async () => {
       const world = await setup();
       const clock = new FakeClock();
       const claiming = gate();
       // The first read of a starting worker only finds the paused queues.
       let looks = -1;
+      // A read of the waiting jobs would pass all active ones.
+      const readsWaiting: boolean[] = [];
       const driver = interceptingDriver(async (sql) => {
-        if (sql.includes('FROM sql_queue_queues q')) looks++;
+        if (sql.includes('FROM sql_queue_queues q') && looks++ >= 0)
+          readsWaiting.push(!sql.includes("IN ('', 'q') OR"));
         if (/state = 'waiting'[^]*FOR UPDATE SKIP LOCKED/.test(sql)) await claiming.opened;
       });
       const { producer, runner, events } = await world.start({
@@ -122,6 +125,7 @@ describeEngines(
       }
       await clock.untilSleeping(100 * JITTERED);
       seen.push(looks);
+      expect(readsWaiting).toEqual([true, false]);
 
       claiming.open();
       await events.until('completed');

@@ -115,13 +115,13 @@ export interface JobStore extends KeyStore {
    * Reads without locks.
    *
    * @param schedules the schedules from code that this process declares; default: none
-   * @param fullyClaimed queues whose last claim was full; default: none. They are reported as waiting without a read,
-   * which would pass all their active and finished jobs
+   * @param assumedWaiting queues that are reported as waiting without a read, which would pass all their active and
+   * finished jobs; default: none
    */
   summarizeWork(
     queues: readonly string[],
     schedules?: readonly string[],
-    fullyClaimed?: readonly string[],
+    assumedWaiting?: readonly string[],
   ): Promise<WorkSummary>;
 
   /** For a worker that cannot promote due jobs, rescue expired claims or run ticks: other transactions have locked them. */

@@ -48,7 +48,7 @@ const hasJobs = (jobs: string, condition: string) => `
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         q.queue IN (:fullyClaimed) OR ${hasJobs('j', `j.runnable = ${IN_QUEUE} AND j.group_key = ''`)} AS waiting,
+         q.queue IN (:assumedWaiting) OR ${hasJobs('j', `j.runnable = ${IN_QUEUE} AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = ${IN_QUEUE} AND c.group_key > '' {only sqlite}`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
@@ -113,11 +113,11 @@ const NO_NAME = '';
 export function* summarizeWork(
   queues: readonly string[],
   schedules: readonly string[] = [],
-  fullyClaimed: readonly string[] = [],
+  assumedWaiting: readonly string[] = [],
 ): Work<WorkSummary> {
   if (queues.length === 0)
     return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
-  const lists = { schedules: [NO_NAME, ...schedules], fullyClaimed: [NO_NAME, ...fullyClaimed] };
+  const lists = { schedules: [NO_NAME, ...schedules], assumedWaiting: [NO_NAME, ...assumedWaiting] };
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, ...lists });
   const awaited = rows[0]?.awaited ?? null;
   return {

@@ -43,7 +43,6 @@ export class Claimer {
   #isWaitingForTurn = false;
   #claimsUnderWay = 0;
   #expectedJobs = 0;
-  #wasLastClaimFull = false;
   /** Undefined if no instrumentation observes it. */
   readonly #onDatabaseCall: Instrumentations['ofDatabase'];
   readonly #answerWaiters: (() => void)[] = [];
@@ -66,10 +65,6 @@ export class Claimer {
   /** Jobs that claims under way may return, and returned jobs that were not taken yet. */
   get expectedJobs(): number {
     return this.#expectedJobs;
-  }
-
-  get wasLastClaimFull(): boolean {
-    return this.#wasLastClaimFull;
   }
 
   /** Whether there may be jobs to claim: the last claim was full, or jobs were announced after it. */
@@ -150,8 +145,7 @@ export class Claimer {
 
     this.#claimsUnderWay--;
     this.#expectedJobs -= request.limit - count;
-    this.#wasLastClaimFull = count === request.limit;
-    if (!this.#wasLastClaimFull) this.#handledAnnouncements = announcements;
+    if (count < request.limit) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
     if (moreInMs === undefined) gate?.open();
