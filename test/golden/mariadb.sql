@@ -31,6 +31,95 @@
   LIMIT ?
 ;
 
+  SELECT priority, id,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
   SELECT priority, id, 
          (SELECT u.priority
           FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
@@ -38,6 +127,45 @@
             AND (u.priority < ?)
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
@@ -54,7 +182,146 @@
   FOR UPDATE SKIP LOCKED
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
 -- jobs.claim by skip-locked, only on MariaDB
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY id
+  FOR UPDATE SKIP LOCKED
+;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
@@ -66,7 +333,103 @@
 
   SELECT priority, id 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
 ;
@@ -84,11 +447,182 @@
   LIMIT ?
 ;
 
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
 -- jobs.claim by skip-locked, only on MySQL
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
   FOR UPDATE SKIP LOCKED
@@ -111,7 +645,10 @@
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
 ;
@@ -126,7 +663,10 @@
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
   FOR UPDATE SKIP LOCKED
@@ -139,13 +679,6 @@
   WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
   ORDER BY id
   FOR UPDATE SKIP LOCKED
-;
-
-  SELECT priority, id 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
-  ORDER BY priority, id
-  LIMIT ?
 ;
 
   SELECT priority, id, 
@@ -161,11 +694,33 @@
   LIMIT ?
 ;
 
+  SELECT priority, id, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+;
+
 -- jobs.completeAndClaim by skip-locked, only on MySQL
 
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
   FOR UPDATE SKIP LOCKED

@@ -4782,8 +4782,8 @@ START TRANSACTION
 
 -- jobs.claim by lock
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids)
@@ -4821,24 +4821,6 @@ START TRANSACTION
   SELECT 1 AS one
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
   LIMIT 1
 ;
 
@@ -5002,6 +4984,24 @@ START TRANSACTION
   FOR UPDATE SKIP LOCKED
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
          (SELECT u.priority
           FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
@@ -5009,6 +5009,50 @@ START TRANSACTION
             AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
@@ -5034,9 +5078,94 @@ START TRANSACTION
          (SELECT u.priority
           FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
           WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
             AND (u.priority < ?)
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
@@ -5058,6 +5187,50 @@ START TRANSACTION
   SELECT priority, id 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
   ORDER BY priority, id
   LIMIT 1
 ;
@@ -5109,8 +5282,8 @@ SELECT :now AS at
 
 -- jobs.claim by optimistic
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids)
@@ -5386,8 +5559,8 @@ SELECT :now AS at
 
 -- jobs.claim by skip-locked
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -5429,24 +5602,6 @@ SELECT :now AS at
   SELECT 1 AS one
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
   WHERE queue = ? AND state = 'ready'
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
-  LIMIT 1
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
   LIMIT 1
 ;
 
@@ -5590,13 +5745,6 @@ SELECT :now AS at
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
-  ORDER BY id
-  FOR UPDATE SKIP LOCKED
-;
-
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
-  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND queue = ? AND state = 'waiting' AND run_at IS NULL AND runnable IN (3, 5)
   FOR UPDATE SKIP LOCKED
 ;
@@ -5617,6 +5765,24 @@ SELECT :now AS at
   FOR UPDATE SKIP LOCKED
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
          (SELECT u.priority
           FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
@@ -5624,6 +5790,50 @@ SELECT :now AS at
             AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?) OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
@@ -5649,9 +5859,94 @@ SELECT :now AS at
          (SELECT u.priority
           FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
           WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ? OR (u.priority > ? AND u.priority < ?))
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR (priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
             AND (u.priority < ?)
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent,
+         (SELECT c.last_priority
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedPriority,
+         (SELECT c.last_id
+          FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+          WHERE c.queue = ?
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1) AS lastClaimedId 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
   ORDER BY priority, id
@@ -5679,9 +5974,59 @@ SELECT :now AS at
 
   SELECT priority, id 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
   ORDER BY priority, id
-  LIMIT ?
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority > ? AND priority < ?) OR (priority > ? AND priority < ?) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
+  ORDER BY priority, id
+  LIMIT 1
 ;
 
   SELECT turn, group_key
@@ -5735,8 +6080,8 @@ SELECT :now AS at
   WHERE id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids)
@@ -6290,8 +6635,8 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
@@ -6361,7 +6706,10 @@ SELECT :now AS at
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
   ORDER BY priority, id
   LIMIT ?
   FOR UPDATE SKIP LOCKED
@@ -6399,8 +6747,8 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
@@ -6517,8 +6865,8 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
@@ -6541,12 +6889,6 @@ SELECT :now AS at
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
-;
-
-  SELECT 1 AS one 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
-  LIMIT 1
 ;
 
   SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
@@ -6638,14 +6980,6 @@ SELECT :now AS at
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
-  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
-  ORDER BY priority, id
-  LIMIT ?
-  FOR UPDATE SKIP LOCKED
-;
-
-  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
-  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND priority = ?
   ORDER BY id DESC
   LIMIT ?
@@ -6666,6 +7000,23 @@ SELECT :now AS at
   FOR UPDATE SKIP LOCKED
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key, 
+         (SELECT u.priority
+          FROM sql_queue_jobs u FORCE INDEX (sql_queue_jobs_queue)
+          WHERE u.queue = ? AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
+            AND (u.priority < ?)
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS moreUrgent 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
   SELECT id, queue, job_ids
   FROM sql_queue_claims
   WHERE queue = ?
@@ -6679,6 +7030,23 @@ SELECT :now AS at
   SELECT priority, id 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting'
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= ?))
+  ORDER BY priority, id
+  LIMIT 1
+;
+
+  SELECT priority, id 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND (priority < ? OR (priority = ? AND id <= COALESCE((
+      SELECT MAX(c.last_id)
+      FROM sql_queue_claims c FORCE INDEX (sql_queue_claims_position)
+      WHERE c.queue = ? AND c.last_priority = ? AND c.last_id > ?), ?)))
   ORDER BY priority, id
   LIMIT 1
 ;
@@ -6726,8 +7094,8 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)

@@ -4755,8 +4755,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- jobs.claim by update
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_events (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
@@ -5263,8 +5263,8 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?)
+  INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, :now + ?, :now, ?, ?, ?)
 ;
 
   INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)

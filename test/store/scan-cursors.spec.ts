@@ -1,8 +1,9 @@
 import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimFrom, claimRequest, finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, idsOf, newJob, outcomes } from '../support/jobs.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { watched } from '../support/watched-reads.js';
 
 // Two claims of one process are under way at a time.
 describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its process', (setup) => {
@@ -69,6 +70,132 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its proc
   });
 });
 
+// Another process has claimed the jobs after those of the cursors.
+describeStoresOf(['mysql', 'mariadb'], 'a claim beside claims of another process', (setup) => {
+  /** Two processes, `here` and `elsewhere`, and waiting jobs. Both have their cursors. */
+  async function twoProcesses(waiting: number) {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: waiting }, () => ({})));
+    const [here, elsewhere] = [await world.open(), await world.open()];
+    return { world, ids, here: here.jobs, elsewhere: elsewhere.jobs };
+  }
+
+  it.each([10, 1_000])('reads as many rows after %i jobs that are active there as after one', async (count) => {
+    const world = await setup();
+    const { reads, store } = await watched(world, /FOR UPDATE SKIP LOCKED/);
+    const { jobs: elsewhere } = await world.open();
+    const put = (jobs: number) => world.jobs.enqueue(Array.from({ length: jobs }, () => newJob()));
+    const readByClaim = async (active: number) => {
+      await put(active + 2);
+      await elsewhere.claim(claimRequest({ limit: active }));
+      const before = reads();
+      expect(await store.jobs.claim(claimRequest({ limit: 2 }))).toHaveLength(2);
+      return reads() - before;
+    };
+    await readByClaim(1);
+
+    expect(await readByClaim(count)).toBe(await readByClaim(1));
+  });
+
+  it('finds all jobs that returned here before those that were claimed there', async () => {
+    const { ids, here, elsewhere } = await twoProcesses(20);
+    const failing = await claimFrom(here, { limit: 6 });
+    await here.complete(finalBatchOf(await claimFrom(here, { limit: 1 })));
+    await elsewhere.claim(claimRequest({ limit: 9 }));
+    await here.complete(finalBatchOf(failing, outcomes.retry));
+
+    const found = [];
+    for (let claims = 0; claims < 4; claims++) found.push(...idsOf(await here.claim(claimRequest({ limit: 2 }))));
+
+    expect(found).toEqual([...ids.slice(0, 6), ...ids.slice(16, 18)]);
+  });
+
+  it('finds all jobs that waited before those when this process started', async () => {
+    const { world, ids, here, elsewhere } = await twoProcesses(20);
+    const released = await claimFrom(world.jobs, { limit: 6 });
+    await elsewhere.claim(claimRequest({ limit: 9 }));
+    await world.jobs.complete(finalBatchOf(released, outcomes.release));
+
+    const found = [];
+    for (let claims = 0; claims < 4; claims++) found.push(...idsOf(await here.claim(claimRequest({ limit: 2 }))));
+
+    expect(found).toEqual([...ids.slice(0, 6), ...ids.slice(15, 17)]);
+  });
+
+  it('takes again the jobs of a claim that failed, although later jobs were claimed there', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 12 }, () => ({})));
+    let fails = false;
+    let claimsThere = 0;
+    const driver = interceptingDriver(async (sql) => {
+      if (!fails || !sql.includes('INSERT INTO sql_queue_claims')) return;
+      if (claimsThere++ === 0) await elsewhere.jobs.claim(claimRequest({ limit: 3 }));
+      throw Object.assign(new Error('Table is full'), { errno: 1114, code: 'ER_RECORD_FILE_FULL' });
+    });
+    const { jobs: here } = await world.open({ dataSource: await world.connect({ driver }) });
+    const elsewhere = await world.open();
+    await here.claim(claimRequest({ limit: 1 }));
+    fails = true;
+    await expect(here.claim(claimRequest({ limit: 3 }))).rejects.toThrow('Table is full');
+    fails = false;
+
+    const found = [];
+    for (let claims = 0; claims < 4; claims++) found.push(...idsOf(await here.claim(claimRequest({ limit: 2 }))));
+
+    expect(found).toEqual([...ids.slice(1, 4), ...ids.slice(7, 12)]);
+  });
+
+  it('takes the oldest job also after a claim there took the newest ones', async () => {
+    const { world, ids, here, elsewhere } = await twoProcesses(10);
+    await here.claim(claimRequest({ limit: 1 }));
+    await elsewhere.claim(claimRequest({ limit: 1, order: 'lifo' }));
+    await world.put({}, {});
+
+    expect(idsOf(await here.claim(claimRequest({ limit: 2 })))).toEqual(ids.slice(1, 3));
+  });
+
+  it('finds, in claims that would come back short, all jobs that returned there', async () => {
+    const { ids, here, elsewhere } = await twoProcesses(12);
+    const released = await claimFrom(elsewhere, { limit: 6 });
+    await here.claim(claimRequest({ limit: 1 }));
+    await elsewhere.claim(claimRequest({ limit: 4 }));
+    await elsewhere.complete(finalBatchOf(released, outcomes.release));
+
+    const found = [];
+    for (let claims = 0; claims < 4; claims++) found.push(...idsOf(await here.claim(claimRequest({ limit: 2 }))));
+
+    expect(found).toEqual([...ids.slice(0, 6), ids[11]]);
+  });
+
+  it('finds, after a second of full claims, all jobs that returned there', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const ids = await world.put(...Array.from({ length: 40 }, () => ({})));
+    const looked = gate();
+    const driver = interceptingDriver(
+      () => Promise.resolve(),
+      (sql) => /SELECT priority, id\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql) && looked.open(),
+    );
+    const [here, elsewhere] = [
+      await world.open({ clock, dataSource: await world.connect({ driver }) }),
+      await world.open(),
+    ];
+    const released = await claimFrom(elsewhere.jobs, { limit: 6 });
+    await here.jobs.claim(claimRequest({ limit: 2 }));
+    await elsewhere.jobs.claim(claimRequest({ limit: 10 }));
+    await elsewhere.jobs.complete(finalBatchOf(released, outcomes.release));
+    const found: number[] = [];
+    const claim = async () => found.push(...idsOf(await here.jobs.claim(claimRequest({ limit: 2 }))));
+
+    await clock.advance(1_000);
+    await claim();
+    await looked.opened;
+    for (let claims = 0; claims < 5; claims++) await claim();
+
+    expect(found.filter((id) => id < ids[6]!)).toEqual(ids.slice(0, 6));
+  });
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to their queue', (setup) => {
   // Deleted entries of finished jobs stand before the cursors.
   it.each([
@@ -79,7 +206,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to thei
     const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
     const scans: string[] = [];
     const driver = interceptingDriver((sql) => {
-      if (sql.includes('FOR UPDATE SKIP LOCKED') && sql.includes('payload')) scans.push(sql);
+      if (sql.includes('AS moreUrgent')) scans.push(sql);
       return Promise.resolve();
     });
     const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
@@ -145,7 +272,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const looked = gate();
     const driver = interceptingDriver(
       () => Promise.resolve(),
-      (sql) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql) && looked.open(),
+      (sql) => /SELECT priority, id\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql) && looked.open(),
     );
     const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
     const elsewhere = await claimFrom(world.jobs, { limit: 1 });
@@ -169,7 +296,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const world = await setup();
     const clock = new FakeClock();
     const [first, , third] = await world.put({}, {}, {});
-    const isLook = (sql: string) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql);
+    const isLook = (sql: string) => /SELECT priority, id\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql);
     const looked = gate();
     let looks = 0;
     const driver = interceptingDriver(

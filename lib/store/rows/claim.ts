@@ -79,10 +79,16 @@ export interface ClaimStrategies {
   findRefusals(queue: string): Promise<UnsupportedStrategies>;
 }
 
-/** The position of a job. A scan cursor is the last claimed position of one priority. */
+/** The position of a job. */
 export interface QueuePosition {
   readonly priority: number;
   readonly id: number;
+}
+
+/** The last claimed position of one priority. */
+export interface ScanCursor extends QueuePosition {
+  /** Claims start after the last job that any process has claimed: no job that this process knows of waits before it. */
+  readonly passesClaimed: boolean;
 }
 
 /** A job that a claim may take again. */
@@ -91,11 +97,17 @@ export type ReturnedJob = QueuePosition & { readonly queue: string };
 /** Where a claim starts to read its queue. */
 export interface ScanStart {
   /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */
-  readonly cursors: readonly QueuePosition[];
+  readonly cursors: readonly ScanCursor[];
   /** The cursors of committed claims only, because a running claim may still fail. */
-  readonly committedCursors: readonly QueuePosition[];
+  readonly committedCursors: readonly ScanCursor[];
   /** The claim has locked these jobs: a claim that begins meanwhile starts after them. */
   reach(jobs: Iterable<QueuePosition>): void;
+  /** Whether this process has not read the last claimed position since it lost its cursors. */
+  readonly needsLastClaimed: boolean;
+  /** @param position the last one that any process had claimed. Undefined: no claim has jobs. */
+  foundLastClaimed(position: QueuePosition | undefined): void;
+  /** The claim starts at this job, which waits before the cursors. The following claims go on after its jobs. */
+  startAtMissed(position: QueuePosition): void;
   /**
    * Whether a claim that found fewer jobs than requested makes a missed-work check. A claim that found none makes it
    * earlier: mostly a notification or a poll announced jobs, which other processes have returned to the queue.
@@ -116,8 +128,8 @@ export interface ClaimImplementation {
    * in one transaction.
    */
   claimAlone?(request: ClaimRequest, database: ClaimDatabase): Promise<ClaimedJob[]>;
-  /** Whether a waiting job stands before the cursors. Missing if claims of this strategy use no scan cursors. */
-  hasWorkBefore?(queue: string, cursors: readonly QueuePosition[]): Work<boolean>;
+  /** The first job that waits before the cursors. Missing if claims of this strategy use no scan cursors. */
+  findWorkBefore?(queue: string, cursors: readonly ScanCursor[]): Work<QueuePosition | undefined>;
 }
 
 export type ClaimDatabase = Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>;

@@ -6,7 +6,7 @@ import { columnProblem, readDate, readErrors, readOverrides } from '../../job/re
 import { safeId, idsOf } from '../../job/identifiers.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { claimLeaseMs, countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
-import type { ClaimRequest, ClaimDatabase } from './claim.js';
+import type { ClaimRequest, ClaimDatabase, QueuePosition } from './claim.js';
 import { jobEventsOf } from '../core/event-outbox.js';
 import {
   Ids,
@@ -115,13 +115,18 @@ const MARKED = `
   FROM {jobs} {by primary}
   WHERE :ids AND claim_id = :claimId`;
 
-export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {
+/** @param last the last of the jobs, if they are the first ones of their queue, in their order */
+export function* claimLocked(
+  request: ClaimRequest,
+  rows: readonly ClaimedRow[],
+  last?: QueuePosition,
+): Work<ClaimedJob[]> {
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
   const ids = new Ids(idsOf(rows));
   const jobs = yield* claimedJobs(request, rows, toJobBeforeClaim);
   const mark = statement(MARK_LOCKED, { claimId, maxAttempts, ids });
-  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
+  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs, last), ...alsoWritten(request, jobs)]);
   if (marked!.affectedRows === rows.length) return jobs;
   // Cannot happen while the rows are locked. Keeps only the jobs that the UPDATE has marked.
   const ours = new Set(yield* queryIds(MARKED, { ids, claimId }));
@@ -166,19 +171,20 @@ function alsoWritten({ alsoWrites }: ClaimRequest, jobs: readonly ClaimedJob[]):
 }
 
 const ADD_CLAIM = `
-  INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
-  VALUES (:claimId, :workerId, :queue, :jobIds, :startLimit, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter, last_priority, last_id)
+  VALUES (:claimId, :workerId, :queue, :jobIds, :startLimit, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter, :lastPriority, :lastId)`;
 
 const LIST_JOBS = `
   UPDATE {claims} {by primary}
   SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId AND lease_until > :now`;
 
-export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
+export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[], last?: QueuePosition): Statement {
   const { claimId, workerId, queue, lockId = 0 } = request;
   const leaseMs = claimLeaseMs(request.leaseMs, jobs);
   const deadLetter = request.deadLetter || null;
-  const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...jobListOf(request, jobs) };
+  const position = { lastPriority: last?.priority ?? null, lastId: last?.id ?? null };
+  const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...position, ...jobListOf(request, jobs) };
   return statement(ADD_CLAIM, values);
 }
 

@@ -37,6 +37,9 @@ export const TABLE_SCHEMAS = {
       leaseMs: bigint('lease_ms'),
       leaseUntil: bigint('lease_until'),
       claimedAt: bigint('claimed_at'),
+      /** The position of the last job if the claim took the first jobs of its queue; null: it took others. */
+      lastPriority: nullable(smallint('last_priority')),
+      lastId: nullable(bigint('last_id')),
       /** JSON: the ids of the jobs with a cancellation request. */
       cancelRequests: nullable(text('cancel_requests')),
       /** The owner of an assigned job; '' if the claim's id is the only proof. Null for the claims of workers. */
@@ -46,6 +49,7 @@ export const TABLE_SCHEMAS = {
       /** The time until which the owner has snoozed the job without releasing it; null: not snoozed. */
       snoozedUntil: nullable(bigint('snoozed_until')),
     },
+    indexes: { position: ['queue', 'lastPriority', 'lastId'] },
   }),
 
   history: historyTable,

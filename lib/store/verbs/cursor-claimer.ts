@@ -1,6 +1,5 @@
 import type { Clock } from '../../common/clock.js';
 import { groupBy } from '../../common/lists.js';
-import { UnsafeJobIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
 import type {
@@ -10,13 +9,14 @@ import type {
   ClaimStrategies,
   QueuePosition,
   ReturnedJob,
+  ScanCursor,
   ScanStart,
 } from '../rows/claim.js';
 import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
 import { transactClaim } from '../rows/claimed-row.js';
-import { markUnsafeIdsDead } from './malformed-jobs.js';
+import { withoutUnsafeIds, withSafeIds } from './malformed-jobs.js';
 
 // The server assigns ids before transactions commit, so a job with a smaller id can appear before the cursor at any
 // time.
@@ -28,6 +28,9 @@ const MAX_CHECK_PAUSE_MS = 10_000;
 
 // With more priorities in use the ranges cost more than they save.
 const MAX_PRIORITIES = 4;
+
+const START: QueuePosition = { priority: -Infinity, id: -Infinity };
+const UNKNOWN: QueuePosition = { priority: Infinity, id: Infinity };
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
@@ -103,18 +106,18 @@ export class CursorClaimer {
 
   #advanceCursors(
     request: ClaimRequest,
-    { hasWorkBefore }: ClaimImplementation,
+    { findWorkBefore }: ClaimImplementation,
     scan: Scan,
     jobs: readonly ClaimedJob[],
   ): void {
-    if (!hasWorkBefore || request.groups) return;
-    this.scanCursors.advance(scan, jobs, jobs.length < request.limit);
+    if (!findWorkBefore || request.groups) return;
+    this.scanCursors.advance(request.queue, scan, jobs, jobs.length < request.limit);
     const due = this.scanCursors.startDueCheck(request.queue);
     if (!due) return;
     // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
     const missedWorkCheck = this.database
-      .runIdempotent(() => hasWorkBefore(request.queue, due.bounds))
-      .then(due.done, () => due.done(true))
+      .runIdempotent(() => findWorkBefore(request.queue, due.bounds))
+      .then(due.done, due.fail)
       .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
     this.#missedWorkChecks.add(missedWorkCheck);
   }
@@ -123,8 +126,9 @@ export class CursorClaimer {
 /**
  * The positions at which the last claims of each queue ended. The head of index queue contains active jobs and deleted
  * entries of finished ones, which a long transaction can keep there by the hundred thousand. A claim that starts after
- * them costs the same with and without them. Each process has its own cursors. Missed-work checks find waiting jobs
- * before them; these checks lock nothing, and no claim waits for them.
+ * them costs the same with and without them. Each process has its own cursors. Once it has reached the last job that any
+ * process has claimed, its claims start after that one, until jobs return to the queue. Missed-work checks find waiting
+ * jobs before; these checks lock nothing, and no claim waits for them.
  */
 export class ScanCursors {
   readonly #queues = new Map<string, QueueScanState>();
@@ -142,15 +146,19 @@ export class ScanCursors {
   }
 
   /** @param isShort the claim found fewer jobs than requested */
-  advance(scan: Scan, jobs: readonly ClaimedJob[], isShort: boolean): void {
+  advance(queue: string, scan: Scan, jobs: readonly ClaimedJob[], isShort: boolean): void {
     const { state, cursors } = scan;
     if (isShort && cursors.length > 0 && scan.mayCheckForMissedWork(jobs.length))
       state.claimCheckedAt = this.clock.monotonic();
-    advanceLastIds(state.lastIds, jobs);
+    const moved = scan.missed && this.#moveBeforeMissed(queue, scan.missed);
+    advanceLastIds((moved ?? state).lastIds, jobs);
+    if (state.idsAtCheck.size === 0) state.idsAtCheck = new Map(state.lastIds);
+    scan.commit();
   }
 
   end(scan: Scan): void {
     scan.state.running.delete(scan);
+    scan.rollback();
   }
 
   /**
@@ -164,14 +172,25 @@ export class ScanCursors {
       // A new state, because running claims advance the cursors of theirs.
       const moved = new QueueScanState(known.checkedAt);
       moved.checkTookMs = known.checkTookMs;
+      moved.idsAtCheck = known.idsAtCheck;
       moved.claimCheckedAt = known.claimCheckedAt;
       for (const [priority, id] of known.lastIds) moved.lastIds.set(priority, id);
+      moved.passesClaimedFrom = known.passesClaimedFrom;
       for (const { priority, id } of jobs) {
+        moved.returnTo({ priority, id });
         const last = moved.lastIds.get(priority);
         if (last !== undefined) moved.lastIds.set(priority, Math.min(last, id - 1));
       }
       this.#queues.set(queue, moved);
     }
+  }
+
+  /** More jobs may wait after the missed one, up to the last position that other processes have claimed. */
+  #moveBeforeMissed(queue: string, missed: QueuePosition): QueueScanState | undefined {
+    this.moveBefore([{ ...missed, queue }]);
+    const moved = this.#queues.get(queue);
+    if (moved) moved.passesClaimedFrom = UNKNOWN;
+    return moved;
   }
 
   /** Moves all cursors to the head, because jobs may wait before them. */
@@ -187,15 +206,16 @@ export class ScanCursors {
     if (now < known.checkedAt + checkPauseMs(known)) return undefined;
     known.checkedAt = Infinity;
     return {
-      bounds: committedCursorsOf(known),
-      done: (hasMissedWork: boolean) => {
+      bounds: known.boundsOfCheck(),
+      done: (missed: QueuePosition | undefined) => {
         // Jobs may have returned meanwhile, which has replaced the state.
         const current = this.#queues.get(queue);
         if (!current) return;
         current.checkedAt = this.clock.monotonic();
         current.checkTookMs = current.checkedAt - now;
-        if (hasMissedWork) this.#queues.delete(queue);
+        if (missed) this.#moveBeforeMissed(queue, missed);
       },
+      fail: () => void this.#queues.delete(queue),
     };
   }
 }
@@ -203,20 +223,47 @@ export class ScanCursors {
 /** The scan cursors of one queue: the last claimed id of each priority. */
 class QueueScanState {
   readonly lastIds = new Map<number, number>();
+  /**
+   * Jobs may wait before this position. A claim that reaches it has taken them: from then on, claims start after the last
+   * job that any process has claimed.
+   */
+  passesClaimedFrom = UNKNOWN;
   /** Claims that have neither committed nor failed. */
   readonly running = new Set<Scan>();
   checkTookMs = 0;
+  /** The last ids when the last check began; before that, those of the first claim. */
+  idsAtCheck: ReadonlyMap<number, number> = new Map();
   /** When a claim last made a missed-work check. */
   claimCheckedAt = -Infinity;
 
   /** @param checkedAt when the last missed-work check outside of a claim ended */
   constructor(public checkedAt: number) {}
+
+  /** A job waits there again. */
+  returnTo(position: QueuePosition): void {
+    if (byPosition(this.passesClaimedFrom, position) < 0) this.passesClaimedFrom = position;
+  }
+
+  /**
+   * The cursors of a missed-work check: those at the check before. A claim of another process may still be taking jobs
+   * between those and the present ones.
+   */
+  boundsOfCheck(): ScanCursor[] {
+    const earlier = this.idsAtCheck;
+    this.idsAtCheck = new Map(this.lastIds);
+    const idOf = ({ priority, id }: QueuePosition) => Math.min(id, earlier.get(priority) ?? 0);
+    return cursorsOf(this.lastIds, false).map((cursor) => ({ ...cursor, id: idOf(cursor) }));
+  }
 }
 
 /** The start of a claim, and the progress of its scan. */
 class Scan implements ScanStart {
-  readonly cursors: readonly QueuePosition[];
-  readonly committedCursors: readonly QueuePosition[];
+  readonly cursors: readonly ScanCursor[];
+  readonly committedCursors: readonly ScanCursor[];
+  #hasCommitted = false;
+  #lastClaimed: QueuePosition | undefined;
+  /** The job before the cursors at which the claim starts. */
+  missed: QueuePosition | undefined;
   /** The last id that this claim has locked, for each priority. */
   readonly #reached = new Map<number, number>();
   readonly #checkedAgoMs: number;
@@ -226,17 +273,47 @@ class Scan implements ScanStart {
     readonly state: QueueScanState,
     startedAt: number,
   ) {
-    this.committedCursors = state.lastIds.size > MAX_PRIORITIES ? [] : committedCursorsOf(state);
-    this.cursors = this.committedCursors.map(({ priority, id }) => {
-      // A scan over the locked jobs of running claims would cost as much as a claim of its own.
-      const reached = Array.from(state.running, (running) => running.#reached.get(priority) ?? 0);
-      return { priority, id: Math.max(id, ...reached) };
-    });
+    const passesClaimed = state.passesClaimedFrom === START;
+    this.committedCursors = cursorsOf(state.lastIds, passesClaimed);
+    // A scan over the locked jobs of running claims would cost as much as a claim of its own.
+    const lastIds = new Map(state.lastIds);
+    for (const running of state.running) advanceLastIds(lastIds, positionsOf(running.#reached));
+    this.cursors = cursorsOf(lastIds, passesClaimed);
     this.#checkedAgoMs = startedAt - state.claimCheckedAt;
   }
 
   reach(jobs: Iterable<QueuePosition>): void {
     advanceLastIds(this.#reached, jobs);
+  }
+
+  get needsLastClaimed(): boolean {
+    return this.state.passesClaimedFrom === UNKNOWN;
+  }
+
+  foundLastClaimed(position = START): void {
+    this.#lastClaimed = position;
+  }
+
+  startAtMissed(position: QueuePosition): void {
+    this.missed = position;
+  }
+
+  commit(): void {
+    this.#hasCommitted = true;
+    const { state } = this;
+    const reached = this.#lastReached();
+    if (this.needsLastClaimed && this.#lastClaimed) state.passesClaimedFrom = this.#lastClaimed;
+    if (reached && byPosition(reached, state.passesClaimedFrom) >= 0) state.passesClaimedFrom = START;
+  }
+
+  /** Its jobs wait again, and a claim of another process may have passed them. */
+  rollback(): void {
+    const reached = this.#lastReached();
+    if (reached && !this.#hasCommitted) this.state.returnTo(reached);
+  }
+
+  #lastReached(): QueuePosition | undefined {
+    return positionsOf(this.#reached).sort(byPosition).at(-1);
   }
 
   mayCheckForMissedWork(found: number): boolean {
@@ -256,33 +333,18 @@ function timeSharePauseMs({ checkTookMs }: QueueScanState): number {
   return Math.min(MAX_CHECK_PAUSE_MS, checkTookMs * CHECK_TIME_SHARE);
 }
 
-function committedCursorsOf({ lastIds }: QueueScanState): QueuePosition[] {
-  return [...lastIds].map(([priority, id]) => ({ priority, id })).sort((a, b) => a.priority - b.priority);
+/** In the order of priorities. None if more priorities are in use than pay. */
+function cursorsOf(lastIds: ReadonlyMap<number, number>, passesClaimed: boolean): ScanCursor[] {
+  if (lastIds.size > MAX_PRIORITIES) return [];
+  return positionsOf(lastIds)
+    .sort(byPosition)
+    .map((position) => ({ ...position, passesClaimed }));
 }
 
-/** Repeats each work after jobs whose ids no number can represent were made dead. */
-function withSafeIds(database: ClaimDatabase): ClaimDatabase {
-  return {
-    runIdempotent: (work) => withoutUnsafeIds(database, () => database.runIdempotent(work)),
-    transaction: (work) => withoutUnsafeIds(database, () => database.transaction(work)),
-    transactOnce: (work, hasWritten) => withoutUnsafeIds(database, () => database.transactOnce(work, hasWritten)),
-  };
+function byPosition(a: QueuePosition, b: QueuePosition): number {
+  return a.priority - b.priority || a.id - b.id;
 }
 
-// Each try moves one batch of such jobs out of the way.
-const MAX_TRIES = 10;
-
-/** Repeats the work after jobs whose ids no number can represent were made dead, because the work cannot name them. */
-export async function withoutUnsafeIds<T>(
-  database: Pick<ClaimDatabase, 'transaction'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
-      await database.transaction(markUnsafeIdsDead, 1);
-    }
-  }
+function positionsOf(lastIds: ReadonlyMap<number, number>): QueuePosition[] {
+  return Array.from(lastIds, ([priority, id]) => ({ priority, id }));
 }

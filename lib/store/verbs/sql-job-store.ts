@@ -1,7 +1,8 @@
 import { pageSize } from '../../common/lists.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer, withoutUnsafeIds, type ScanCursors } from './cursor-claimer.js';
+import { CursorClaimer, type ScanCursors } from './cursor-claimer.js';
+import { withoutUnsafeIds } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';

@@ -1,24 +1,31 @@
-import type { ClaimRequest } from '../../../rows/claim.js';
+import type { ClaimRequest, QueuePosition, ScanCursor } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { pageSize } from '../../../../common/lists.js';
 import { idsOf } from '../../../../job/identifiers.js';
 import { Ids, query, type Work } from '../../../core/statement.js';
 import { CLAIMABLE, OF_QUEUE } from './claimable.js';
-import type { QueuePosition } from '../../../rows/claim.js';
-import { BY_SCAN, cursorValues, moreUrgent, rangesAfter, type LockedRow, type LockOldest } from './skip-locked.js';
+import {
+  BY_SCAN,
+  cursorValues,
+  moreUrgent,
+  rangesAfter,
+  type LockedRow,
+  type LockOldest,
+  type ScanFacts,
+} from './skip-locked.js';
 
-const selectWaiting = (range: string) => `
-  SELECT priority, id ${CLAIMABLE} ${range}
+const selectWaiting = (range: string, facts = '') => `
+  SELECT priority, id${facts} ${CLAIMABLE} ${range}
   ORDER BY priority, id
   LIMIT :limit`;
 
-const FIRST_WAITING = selectWaiting('');
-const NEXT_WAITING = selectWaiting(`AND (${rangesAfter(1)})`);
+/** The last job that this claim has read. */
+const OWN_POSITION = { passesClaimed: false };
 
-const readOldestAfter = (cursorCount: number) => `
-  SELECT priority, id, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
-  ORDER BY priority, id
-  LIMIT :limit`;
+const NEXT_WAITING = selectWaiting(`AND (${rangesAfter([OWN_POSITION])})`);
+
+const readOldestAfter = (cursors: readonly ScanCursor[], also = '') =>
+  selectWaiting(`AND (${rangesAfter(cursors)})`, `, ${moreUrgent(cursors.length)}${also}`);
 
 const LOCK_READ_JOBS = `
   SELECT ${CLAIMED_COLUMNS}
@@ -28,7 +35,7 @@ const LOCK_READ_JOBS = `
   FOR UPDATE SKIP LOCKED`;
 
 const LOCK_OLDEST_AFTER = `
-  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesAfter(1)})
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesAfter([OWN_POSITION])})
   ORDER BY priority, id
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
@@ -45,31 +52,33 @@ const MAX_PAGE_SIZE = 500;
  * that flush, the server would report a deadlock. So this claim reads the first waiting jobs without locks, and locks only
  * those.
  *
- * After the cursors a scan meets few active jobs, and costs one statement less. A claim of a limited queue scans nowhere:
+ * After cursors that pass claimed jobs, a scan meets few active ones, and costs one statement less. A claim of a limited queue scans nowhere:
  * while it holds the row of the limits, flushes of all processes wait for it.
  */
 export const WAITING_ONLY: LockOldest = {
-  *first(request) {
+  *first(request, also) {
     const { queue, limit } = request;
-    const found = yield* query<QueuePosition>(FIRST_WAITING, { queue, limit });
-    return yield* lockFrom(found, request);
+    return yield* lockFrom(yield* query<ReadJob>(selectWaiting('', also), { queue, limit }), request);
   },
 
-  *after(request, cursors) {
-    if (!request.isLimited) return yield* BY_SCAN.after(request, cursors);
+  *after(request, cursors, also) {
+    const mayScan = !request.isLimited && cursors.every(({ passesClaimed }) => passesClaimed);
+    if (mayScan) return yield* BY_SCAN.after(request, cursors, also);
     const { queue, limit } = request;
     const values = { queue, limit, ...cursorValues(cursors) };
-    const found = yield* query<QueuePosition & { moreUrgent: number | null }>(readOldestAfter(cursors.length), values);
-    return (yield* lockFrom(found, request)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
+    return yield* lockFrom(yield* query<ReadJob>(readOldestAfter(cursors, also), values), request);
   },
 };
 
+type ReadJob = QueuePosition & ScanFacts;
+
 /** Locks the jobs of the first page, and more behind it in place of those that are locked. */
 function* lockFrom(
-  firstPage: readonly QueuePosition[],
+  firstPage: readonly ReadJob[],
   { queue, limit, isLimited }: ClaimRequest,
 ): Work<readonly LockedRow[]> {
-  const rows = [...(yield* lockRead(queue, firstPage))];
+  const rows: LockedRow[] = [...(yield* lockRead(queue, firstPage))];
+  if (rows.length > 0) rows[0] = { ...firstPage[0]!, ...rows[0]! };
   const maxReads = isLimited ? Infinity : MAX_READS;
   let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
   for (let reads = 1, size = limit; last && rows.length < limit && reads < maxReads; reads++) {

@@ -1,7 +1,8 @@
 import type { ClaimedJob } from '../../../../job/job.js';
 import type { DedicatedConnection } from '../../../core/sql-database.js';
+import { safeId } from '../../../../job/identifiers.js';
 import { query, type Work } from '../../../core/statement.js';
-import type { ClaimRequest, ClaimImplementation, QueuePosition, ScanStart } from '../../../rows/claim.js';
+import type { ClaimRequest, ClaimImplementation, QueuePosition, ScanCursor, ScanStart } from '../../../rows/claim.js';
 import { CLAIMED_COLUMNS, claimLocked, type ClaimedRow } from '../../../rows/claimed-row.js';
 import { IN_QUEUE } from '../../../tables/runnable.js';
 import { CLAIMABLE, findFirstWaiting } from './claimable.js';
@@ -46,14 +47,16 @@ async function withLockedQueue<T>(
   }
 }
 
-export const LOCK_OLDEST = `
-  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE}
+const lockOldest = (also = '') => `
+  SELECT ${CLAIMED_COLUMNS}${also} ${CLAIMABLE}
   ORDER BY priority, id
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-const lockOldestAfter = (cursorCount: number) => `
-  SELECT ${CLAIMED_COLUMNS}, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
+export const LOCK_OLDEST = lockOldest();
+
+const lockOldestAfter = (cursors: readonly ScanCursor[], also = '') => `
+  SELECT ${CLAIMED_COLUMNS}, ${moreUrgent(cursors.length)}${also} ${CLAIMABLE} AND (${rangesAfter(cursors)})
   ORDER BY priority, id
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
@@ -65,19 +68,38 @@ const LOCK_NEWEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-/** A locked job. With cursors, each also has the priority of a more urgent job that waits before them. */
-export type LockedRow = ClaimedRow & { readonly moreUrgent?: number | null };
+const lastClaimed = (column: string) => `
+         (SELECT c.${column}
+          FROM {claims} c {by claims.position}
+          WHERE c.queue = :queue
+          ORDER BY c.queue DESC, c.last_priority DESC, c.last_id DESC
+          LIMIT 1)`;
 
-/** Locks the oldest jobs of a queue: from its head, or after the cursors. */
+// The last position that any process has claimed.
+const LAST_CLAIMED = `,${lastClaimed('last_priority')} AS lastClaimedPriority,${lastClaimed('last_id')} AS lastClaimedId`;
+
+/** What a scan has read beside its jobs. */
+export interface ScanFacts {
+  /** With cursors: the priority of a more urgent job that waits before them. */
+  readonly moreUrgent?: number | null;
+  /** If the scan was asked for it: the last position that any process had claimed. Null: none. */
+  readonly lastClaimedPriority?: number | null;
+  readonly lastClaimedId?: number | null;
+}
+
+/** A locked job. The first one has the facts. */
+export type LockedRow = ClaimedRow & ScanFacts;
+
+/** Locks the oldest jobs of a queue: from its head, or after the cursors. `also`: columns of further facts. */
 export interface LockOldest {
-  first(request: ClaimRequest): Work<readonly LockedRow[]>;
-  after(request: ClaimRequest, cursors: readonly QueuePosition[]): Work<readonly LockedRow[]>;
+  first(request: ClaimRequest, also?: string): Work<readonly LockedRow[]>;
+  after(request: ClaimRequest, cursors: readonly ScanCursor[], also?: string): Work<readonly LockedRow[]>;
 }
 
 export const BY_SCAN: LockOldest = {
-  first: ({ queue, limit }) => query<LockedRow>(LOCK_OLDEST, { queue, limit }),
-  after: ({ queue, limit }, cursors) =>
-    query<LockedRow>(lockOldestAfter(cursors.length), { queue, limit, ...cursorValues(cursors) }),
+  first: ({ queue, limit }, also) => query<LockedRow>(also ? lockOldest(also) : LOCK_OLDEST, { queue, limit }),
+  after: ({ queue, limit }, cursors, also) =>
+    query<LockedRow>(lockOldestAfter(cursors, also), { queue, limit, ...cursorValues(cursors) }),
 };
 
 /** Locks waiting jobs, without those that other transactions have locked, and marks them in the same transaction. */
@@ -86,30 +108,44 @@ export function skippingLocked(lock: LockOldest): ClaimImplementation {
     mayShareTransaction: true,
     groupLock: 'lock free',
     claim: (request, start) => claimSkippingLocked(request, start, lock),
-    hasWorkBefore,
+    findWorkBefore,
   };
 }
 
 function* claimSkippingLocked(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<ClaimedJob[]> {
   const isFifo = request.order !== 'lifo';
-  const rows = yield* isFifo ? lockOldest(request, start, lock) : lockNewest(request);
+  const rows = yield* isFifo ? lockFirst(request, start, lock) : lockNewest(request);
   if (isFifo) start.reach(rows);
   request.onLocked?.(rows.length);
-  return yield* claimLocked(request, rows);
+  return yield* claimLocked(request, rows, isFifo ? rows.at(-1) : undefined);
 }
 
-function* lockOldest(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
+function* lockFirst(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
   const { cursors, committedCursors } = start;
-  if (cursors.length > 0) {
-    const rows = yield* lock.after(request, cursors);
-    const hasMoreUrgent = rows.length > 0 && rows[0]!.moreUrgent !== null;
-    // A short claim is final only after a missed-work check.
-    const isShort = rows.length < limit && start.mayCheckForMissedWork(rows.length);
-    if (!hasMoreUrgent && !(isShort && (yield* hasWorkBefore(queue, committedCursors)))) return rows;
-  }
-  // Returns the jobs that this transaction has just locked, too.
-  return yield* lock.first(request);
+  const also = start.needsLastClaimed ? LAST_CLAIMED : undefined;
+  const rows = yield* cursors.length === 0 ? lock.first(request, also) : lock.after(request, cursors, also);
+  if (rows.length > 0 && also) start.foundLastClaimed(lastClaimedOf(rows[0]!));
+  if (cursors.length === 0) return rows;
+  // The scans below return the jobs that this transaction has just locked, too.
+  if (rows.length > 0 && rows[0]!.moreUrgent !== null) return yield* lock.first(request);
+  // A short claim is final only after a missed-work check.
+  const isShort = rows.length < limit && committedCursors.length > 0 && start.mayCheckForMissedWork(rows.length);
+  const missed = isShort ? yield* findWorkBefore(queue, committedCursors) : undefined;
+  if (!missed) return rows;
+  start.startAtMissed(missed);
+  return yield* lock.after(request, cursorsFrom(missed, cursors));
+}
+
+function lastClaimedOf({ lastClaimedPriority: priority, lastClaimedId: id }: ScanFacts): QueuePosition | undefined {
+  return typeof priority === 'number' ? { priority, id: Number(id) } : undefined;
+}
+
+/** The cursors of a claim that starts at a job before them. */
+function cursorsFrom({ priority, id }: QueuePosition, cursors: readonly ScanCursor[]): ScanCursor[] {
+  const others = cursors.filter((cursor) => cursor.priority !== priority);
+  const moved = [...others, { priority, id: id - 1 }].sort((a, b) => a.priority - b.priority);
+  return moved.map((cursor) => ({ ...cursor, passesClaimed: false }));
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
@@ -118,12 +154,14 @@ function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]
   return yield* query<ClaimedRow>(LOCK_NEWEST, { queue, limit, priority: urgent.priority });
 }
 
-const workBefore = (cursorCount: number) => `
-  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesInPriorities(cursorCount, '<=')})
+const firstBefore = (cursors: readonly ScanCursor[]) => `
+  SELECT priority, id ${CLAIMABLE} AND (${rangesBetween(cursors.length)} OR ${rangesInPriorities(cursors, '<=')})
+  ORDER BY priority, id
   LIMIT 1`;
 
-function* hasWorkBefore(queue: string, cursors: readonly QueuePosition[]): Work<boolean> {
-  return (yield* query(workBefore(cursors.length), { queue, ...cursorValues(cursors) })).length > 0;
+function* findWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<QueuePosition | undefined> {
+  const [first] = yield* query<QueuePosition>(firstBefore(cursors), { queue, ...cursorValues(cursors) });
+  return first && { ...first, id: safeId(first.id) };
 }
 
 export function cursorValues(cursors: readonly QueuePosition[]): Record<string, number> {
@@ -134,15 +172,29 @@ export function cursorValues(cursors: readonly QueuePosition[]): Record<string, 
   return Object.fromEntries(named) as Record<string, number>;
 }
 
+type Bound = Pick<ScanCursor, 'passesClaimed'>;
+
 // Written as ranges, because a row constructor would not narrow the scan.
-export function rangesAfter(cursorCount: number): string {
-  return `${rangesInPriorities(cursorCount, '>')} OR priority > :priority${cursorCount - 1}`;
+export function rangesAfter(bounds: readonly Bound[]): string {
+  return `${rangesInPriorities(bounds, '>')} OR priority > :priority${bounds.length - 1}`;
 }
 
-function rangesInPriorities(cursorCount: number, comparison: '>' | '<='): string {
-  const rangeOf = (index: number) => `(priority = :priority${index} AND id ${comparison} :lastId${index})`;
-  return Array.from({ length: cursorCount }, (_, index) => rangeOf(index)).join(' OR ');
+function rangesInPriorities(bounds: readonly Bound[], comparison: '>' | '<='): string {
+  const idOf = ({ passesClaimed }: Bound, index: number) => (passesClaimed ? lastClaimedId(index) : `:lastId${index}`);
+  const ranges = bounds.map(
+    (bound, index) => `(priority = :priority${index} AND id ${comparison} ${idOf(bound, index)})`,
+  );
+  return ranges.join(' OR ');
 }
+
+/**
+ * The last job of the priority that any process has claimed, if it is behind the cursor. Read without locks, from one
+ * entry of the index. A scan over the active jobs between would lock each of them to see its state.
+ */
+const lastClaimedId = (index: number) => `COALESCE((
+      SELECT MAX(c.last_id)
+      FROM {claims} c {by claims.position}
+      WHERE c.queue = :queue AND c.last_priority = :priority${index} AND c.last_id > :lastId${index}), :lastId${index})`;
 
 /** The priorities before, and between, those of the cursors. */
 function rangesBetween(cursorCount: number, of = ''): string {
