@@ -76,11 +76,13 @@ async function bundle(entries, { at, plugins = [], parts = {}, outputs }) {
   const generated = [];
   for (const options of outputs) generated.push(await modules.generate({ ...options, dir: '.', manualChunks }));
   await modules.close();
+  const files = generated.flatMap(({ output }) => output);
+  const codes = new Map(files.map(({ fileName, code }) => [fileName, code]));
   const textOf = ({ fileName, code, source }) => {
-    if (fileName.endsWith('.map')) return thinSourceMap(source);
+    if (fileName.endsWith('.map')) return thinSourceMap(source, codes.get(fileName.slice(0, -'.map'.length)));
     return /\.d\.c?ts$/.test(fileName) ? withTabs(code) : code;
   };
-  return Object.fromEntries(generated.flatMap(({ output }) => output.map((file) => [file.fileName, textOf(file)])));
+  return Object.fromEntries(files.map((file) => [file.fileName, textOf(file)]));
 }
 
 /** The compiler indents by four spaces, which are a twentieth of the declarations. */

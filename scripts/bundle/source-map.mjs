@@ -2,11 +2,15 @@ import { decode, encode } from '@jridgewell/sourcemap-codec';
 
 /**
  * Returns the map with the lines of the sources and without their columns, at an eighth of the size. Stack traces need the
- * line.
+ * line, and no stack trace leads to a line that only closes blocks.
  */
-export function thinSourceMap(json) {
+export function thinSourceMap(json, code) {
   const map = JSON.parse(json);
-  const mappings = encode(decode(map.mappings).map(firstOfEachLine));
+  const lines = code.split('\n');
+  const isClosing = (line) => /^[\s)\]},;]*$/.test(lines[line] ?? '');
+  const mappings = encode(
+    decode(map.mappings).map((segments, line) => (isClosing(line) ? [] : firstOfEachLine(segments))),
+  );
   return JSON.stringify({ ...map, names: [], mappings });
 }
 
