@@ -122,6 +122,32 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim beside claims of another process
     expect(found).toEqual([...ids.slice(0, 6), ...ids.slice(15, 17)]);
   });
 
+  it('finds them also if another claim had locked all that it read first', async () => {
+    const { world, ids, here, elsewhere } = await twoProcesses(20);
+    const released = await claimFrom(world.jobs, { limit: 6 });
+    await elsewhere.claim(claimRequest({ limit: 3 }));
+    await world.jobs.complete(finalBatchOf(released, outcomes.release));
+    const held = gate();
+    const committing = gate();
+    let holds = false;
+    const driver = interceptingDriver(async (sql) => {
+      if (!holds || !sql.includes('INSERT INTO sql_queue_claims')) return;
+      held.open();
+      await committing.opened;
+    });
+    const { jobs: third } = await world.open({ dataSource: await world.connect({ driver }) });
+    holds = true;
+    const locking = third.claim(claimRequest({ limit: 2 }));
+    await held.opened;
+
+    const found = [];
+    for (let claims = 0; claims < 3; claims++) found.push(...idsOf(await here.claim(claimRequest({ limit: 2 }))));
+    committing.open();
+
+    expect(found).toEqual([...ids.slice(2, 6), ...ids.slice(9, 11)]);
+    expect(idsOf(await locking)).toEqual(ids.slice(0, 2));
+  });
+
   it('takes again the jobs of a claim that failed, although later jobs were claimed there', async () => {
     const world = await setup();
     const ids = await world.put(...Array.from({ length: 12 }, () => ({})));

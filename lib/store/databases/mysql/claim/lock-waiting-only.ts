@@ -52,8 +52,8 @@ const MAX_PAGE_SIZE = 500;
  * that flush, the server would report a deadlock. So this claim reads the first waiting jobs without locks, and locks only
  * those.
  *
- * After cursors that pass claimed jobs, a scan meets few active ones, and costs one statement less. A claim of a limited queue scans nowhere:
- * while it holds the row of the limits, flushes of all processes wait for it.
+ * After cursors that pass claimed jobs, a scan meets few active ones, and costs one statement less. A claim of a limited
+ * queue scans nowhere: while it holds the row of the limits, flushes of all processes wait for it.
  */
 export const WAITING_ONLY: LockOldest = {
   *first(request, also) {
@@ -78,7 +78,6 @@ function* lockFrom(
   { queue, limit, isLimited }: ClaimRequest,
 ): Work<readonly LockedRow[]> {
   const rows: LockedRow[] = [...(yield* lockRead(queue, firstPage))];
-  if (rows.length > 0) rows[0] = { ...firstPage[0]!, ...rows[0]! };
   const maxReads = isLimited ? Infinity : MAX_READS;
   let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
   for (let reads = 1, size = limit; last && rows.length < limit && reads < maxReads; reads++) {
@@ -89,9 +88,13 @@ function* lockFrom(
     rows.push(...(yield* lockRead(queue, found)).slice(0, missing));
     last = found.length < size ? undefined : found.at(-1)!;
   }
-  if (!last || rows.length === limit) return rows;
-  const values = { queue, limit: limit - rows.length, ...cursorValues([last]) };
-  return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
+  if (last && rows.length < limit) {
+    const values = { queue, limit: limit - rows.length, ...cursorValues([last]) };
+    rows.push(...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values)));
+  }
+  // Also if all jobs of the first page, which has the facts, were locked.
+  if (rows.length > 0) rows[0] = { ...firstPage[0]!, ...rows[0]! };
+  return rows;
 }
 
 function* lockRead(queue: string, found: readonly QueuePosition[]): Work<readonly ClaimedRow[]> {
