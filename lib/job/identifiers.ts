@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { InvalidOptionsError, UnsafeJobIdError } from './errors.js';
 import { expected, isWhole } from './expectation.js';
 import type { QueueName } from './queue-jobs.js';
@@ -52,7 +52,16 @@ export function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
 
+// The system gives many random bits for the price of a few.
+const randomBits = new Uint32Array(128);
+let usedBits = randomBits.length;
+
 /** 53 random bits. Unlike a counter, a restart or failover cannot repeat an id. */
 export function randomId(): number {
-  return Number(randomBytes(8).readBigUInt64BE() >> 11n) || 1;
+  if (usedBits === randomBits.length) {
+    randomFillSync(randomBits);
+    usedBits = 0;
+  }
+  const high = randomBits[usedBits++]! >>> 11;
+  return high * 2 ** 32 + randomBits[usedBits++]! || 1;
 }

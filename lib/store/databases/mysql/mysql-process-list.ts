@@ -164,10 +164,19 @@ function listensTo({ marks }: ListeningProcess, mark: string): boolean {
   return marks.includes(mark) || (marks.includes(ALL_QUEUES) && workerIdOf(mark) === undefined);
 }
 
+// On the path of an idle job a digest takes as long as all else that a notification computes.
+const MAX_DIGESTS = 1_000;
+const digests = new Map<string, string>();
+
 /** A short digest, because a process may have many queues. A collision only costs an empty wake-up. */
 function digest(name: string): string {
+  const known = digests.get(name);
+  if (known !== undefined) return known;
   const short = createHash('sha1').update(name).digest('base64url').slice(0, 6);
-  return workerIdOf(name) === undefined ? short : workerName(short);
+  const mark = workerIdOf(name) === undefined ? short : workerName(short);
+  if (digests.size >= MAX_DIGESTS) digests.clear();
+  digests.set(name, mark);
+  return mark;
 }
 
 function shuffled<T>(items: readonly T[]): T[] {
