@@ -15,6 +15,8 @@ export interface Clock {
    * @param mode `background`: the sleep does not keep the process alive
    */
   sleep(ms: number, signal?: AbortSignal, mode?: 'background'): Promise<void>;
+  /** Calls `act` after `ms`, unless the returned function is called first. Costs less than a sleep with a signal. */
+  after(ms: number, act: () => void): () => void;
 }
 
 /** Milliseconds of the monotonic clock of the machine. All threads and processes share it. */
@@ -41,19 +43,25 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true });
     });
   },
+  after: (ms, act) => {
+    if (ms <= 0) {
+      const turn = setImmediate(act);
+      return () => clearImmediate(turn);
+    }
+    const timer = setTimeout(act, Math.min(ms, MAX_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
 };
 
-/** Calls `act` after `ms`, unless the returned controller is aborted before. */
-export function callAfter(clock: Pick<Clock, 'sleep'>, ms: number, act: () => void): AbortController {
-  const timer = new AbortController();
-  void clock.sleep(ms, timer.signal).then(() => timer.signal.aborted || inRootContext(act));
-  return timer;
+/** Like `clock.after`, outside of the async context of the caller. */
+export function callAfter(clock: Pick<Clock, 'after'>, ms: number, act: () => void): () => void {
+  return clock.after(ms, () => inRootContext(act));
 }
 
 /** Rings once at the time that was set last. */
 export class Alarm {
   #time = Infinity;
-  #timer: AbortController | undefined;
+  #cancel: (() => void) | undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -63,9 +71,9 @@ export class Alarm {
   /** @param time by the monotonic clock; Infinity: never */
   set(time: number): void {
     if (time === this.#time) return;
-    this.#timer?.abort();
+    this.#cancel?.();
     this.#time = time;
-    this.#timer = time === Infinity ? undefined : callAfter(this.clock, time - this.clock.monotonic(), this.#ring);
+    this.#cancel = time === Infinity ? undefined : callAfter(this.clock, time - this.clock.monotonic(), this.#ring);
   }
 
   readonly #ring = (): void => {

@@ -1,3 +1,4 @@
+import { ENDED } from './abort.js';
 import { inRootContext } from './async-context.js';
 import type { Clock } from './clock.js';
 
@@ -23,7 +24,7 @@ export class PollLoop {
 
   /** Ends the current pause. During a tick, it skips the next pause. */
   wake(): void {
-    this.#wakeController.abort();
+    this.#wakeController.abort(ENDED);
   }
 
   /** Resolves when no tick runs any more. May be called twice, or before `start`. */

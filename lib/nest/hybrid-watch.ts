@@ -20,7 +20,7 @@ export class HybridWatch {
   readonly #stopping = new AbortController();
   readonly #subscription: { unsubscribe(): void };
   #connecting = 0;
-  #timer: AbortController | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   /** @param onUninitialized called once, unless `stop` was called before */
   constructor(
@@ -35,7 +35,7 @@ export class HybridWatch {
   stop(): void {
     this.#stopping.abort();
     this.#subscription.unsubscribe();
-    this.#timer?.abort();
+    this.#cancelTimer?.();
   }
 
   async #await({ status }: MicroserviceServer): Promise<void> {
@@ -46,7 +46,7 @@ export class HybridWatch {
       await withTimeout(systemClock, STATUS_TIMEOUT_MS, connected, this.#stopping.signal).catch(() => false);
     this.#connecting--;
     if (this.#connecting > 0 || this.#stopping.signal.aborted) return;
-    this.#timer?.abort();
-    this.#timer = callAfter(systemClock, INIT_TIMEOUT_MS, this.onUninitialized);
+    this.#cancelTimer?.();
+    this.#cancelTimer = callAfter(systemClock, INIT_TIMEOUT_MS, this.onUninitialized);
   }
 }

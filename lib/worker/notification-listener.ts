@@ -1,3 +1,4 @@
+import { ENDED } from '../common/abort.js';
 import { ListenLoop, type ListenPause } from '../listen/listen-loop.js';
 import type { Notification, NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { CancelRequestReader } from './cancel-request-reader.js';
@@ -140,7 +141,8 @@ export class NotificationListener {
         this.cancelRequestReader.readSoon();
       });
     } finally {
-      over.abort();
+      // Ends the delay of a restart.
+      if (this.#restarting) over.abort(ENDED);
       this.#listening = undefined;
       this.queues.listenedQueues = new Set();
     }
@@ -152,6 +154,6 @@ export class NotificationListener {
     const listening = this.#listening;
     if (!listening) return;
     await clock.sleep(listening.startedAt + MAX_RESTART_DELAY_MS - clock.monotonic(), listening.over.signal);
-    listening.over.abort();
+    listening.over.abort(ENDED);
   }
 }

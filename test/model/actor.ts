@@ -68,6 +68,11 @@ class ActorClock implements Clock {
     await this.gate.untilReleased();
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
+
+  /** No call of an actor has a time limit. */
+  after(): () => void {
+    return () => undefined;
+  }
 }
 
 interface ActorSettings {

@@ -1,3 +1,4 @@
+import { setImmediate as startImmediate } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../lib/common/clock.js';
 
@@ -34,21 +35,32 @@ export class FakeClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (ms <= 0 || signal?.aborted) return Promise.resolve();
-    this.sleeps.push(ms);
     return new Promise((resolve) => {
-      const sleeper: Sleeper = {
-        ms,
-        wakesAt: this.#elapsedMs + ms,
-        wake: () => {
-          this.#sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', sleeper.wake);
-          resolve();
-        },
+      const wake = () => {
+        cancel();
+        signal?.removeEventListener('abort', wake);
+        resolve();
       };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', sleeper.wake, { once: true });
-      for (const check of this.#checks) check();
+      const cancel = this.after(ms, wake);
+      signal?.addEventListener('abort', wake, { once: true });
     });
+  }
+
+  after(ms: number, act: () => void): () => void {
+    if (ms <= 0) {
+      const turn = startImmediate(act);
+      return () => clearImmediate(turn);
+    }
+    this.sleeps.push(ms);
+    const cancel = () => void this.#sleepers.delete(sleeper);
+    const wake = () => {
+      cancel();
+      act();
+    };
+    const sleeper: Sleeper = { ms, wakesAt: this.#elapsedMs + ms, wake };
+    this.#sleepers.add(sleeper);
+    for (const check of this.#checks) check();
+    return cancel;
   }
 
   /** Resolves as soon as this many sleepers sleep for exactly `ms`. */
@@ -67,7 +79,7 @@ export class FakeClock implements Clock {
   async advance(ms: number): Promise<void> {
     this.#elapsedMs += ms;
     const due = [...this.#sleepers].filter((sleeper) => sleeper.wakesAt <= this.#elapsedMs);
-    for (const sleeper of due.sort((a, b) => a.wakesAt - b.wakesAt)) sleeper.wake();
+    for (const sleeper of due.sort((a, b) => a.wakesAt - b.wakesAt)) if (this.#sleepers.has(sleeper)) sleeper.wake();
     await setImmediate();
   }
 }
@@ -90,6 +102,13 @@ export function instantClock(): Clock {
     sleep: async (ms) => {
       elapsedMs += ms;
       await setImmediate();
+    },
+    after: (ms, act) => {
+      const turn = startImmediate(() => {
+        elapsedMs += ms;
+        act();
+      });
+      return () => clearImmediate(turn);
     },
   };
 }

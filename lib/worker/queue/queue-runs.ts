@@ -160,7 +160,7 @@ export class Run {
   #ended!: Promise<readonly AttemptEnd[]>;
   #isDecided = false;
   /** Set if the run has a time limit; aborted when the run is over. */
-  #timeout: AbortController | undefined;
+  #cancelTimeout: (() => void) | undefined;
 
   constructor(
     readonly attempts: readonly Attempt[],
@@ -183,7 +183,7 @@ export class Run {
   execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
     const limitMs = this.#shortestTimeoutMs();
     if (limitMs !== false)
-      this.#timeout = callAfter(this.clock, limitMs, () =>
+      this.#cancelTimeout = callAfter(this.clock, limitMs, () =>
         this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
       );
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
@@ -209,7 +209,7 @@ export class Run {
 
   #markDecided(): void {
     this.#isDecided = true;
-    this.#timeout?.abort();
+    this.#cancelTimeout?.();
   }
 
   #handle(entry: HandlerEntry): Promise<readonly MaybePromise<AttemptEnd>[]> {

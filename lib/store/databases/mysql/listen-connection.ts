@@ -23,7 +23,9 @@ const INTERRUPTED = 1317;
 
 /** A connection that only listens, so that an interrupt cannot hit any other statement. */
 export class ListenConnection {
-  readonly #closed = new AbortController();
+  #isClosed = false;
+  /** Rejects the statement that waits for an answer. */
+  #lose: (() => void) | undefined;
 
   private constructor(
     private readonly connection: Connection,
@@ -61,7 +63,7 @@ export class ListenConnection {
   }
 
   get isOpen(): boolean {
-    return !this.#closed.signal.aborted;
+    return !this.#isClosed;
   }
 
   /** Behind a proxy this is not the server's id, so no process finds it in the process list. */
@@ -92,10 +94,11 @@ export class ListenConnection {
     }
   }
 
-  /** Rejects the statements that wait for an answer. */
+  /** Rejects the statement that waits for an answer. */
   close(): void {
     if (!this.isOpen) return;
-    this.#closed.abort();
+    this.#isClosed = true;
+    this.#lose?.();
     this.connection.destroy();
     // The driver waits for the server to close its side, which happens only after the statement ends.
     (this.connection as unknown as { stream?: Duplex }).stream?.destroy();
@@ -113,17 +116,17 @@ export class ListenConnection {
     start: (done: (error: Error | null, value?: T) => void) => void,
     timeoutMs: number,
   ): Promise<T> {
-    const over = new AbortController();
+    let cancelTimeout: (() => void) | undefined;
     try {
       return await new Promise<T>((resolve, reject) => {
-        const lose = () => reject(connectionLost());
-        if (!this.isOpen) return lose();
-        this.#closed.signal.addEventListener('abort', lose, { once: true, signal: over.signal });
-        void this.clock.sleep(timeoutMs, over.signal).then(lose);
+        this.#lose = () => reject(connectionLost());
+        if (!this.isOpen) return this.#lose();
+        cancelTimeout = this.clock.after(timeoutMs, this.#lose);
         start((error, value) => (error ? reject(error) : resolve(value as T)));
       });
     } finally {
-      over.abort();
+      this.#lose = undefined;
+      cancelTimeout?.();
     }
   }
 }

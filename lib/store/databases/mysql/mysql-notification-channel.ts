@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
-import { withTimeout } from '../../../common/abort.js';
+import { ENDED, withTimeout } from '../../../common/abort.js';
 import type { NotificationChannel, Notification } from '../../notifications/notification-channel.js';
 import { NotificationSender } from '../../notifications/notification-sender.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
@@ -57,7 +57,9 @@ export class MysqlNotificationChannel implements NotificationChannel {
       if (stop.aborted) return 'none';
       const end = () => void (ending = this.#endListening(connection, over.signal));
       stop.addEventListener('abort', end, { once: true, signal: over.signal });
-      const listening = connection.listen(this.#processList.markFor(connection.id, queues)).finally(() => over.abort());
+      const listening = connection
+        .listen(this.#processList.markFor(connection.id, queues))
+        .finally(() => over.abort(ENDED));
       const listed = this.#poll(over.signal, () => this.#processList.isListening(connection.id));
       const [isNotified] = await Promise.all([listening, listed.then((isListed) => isListed && onListening())]);
       return isNotified && !stop.aborted ? 'wake-up' : 'none';
@@ -66,7 +68,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
       if (stop.aborted) return 'none';
       throw error;
     } finally {
-      over.abort();
+      over.abort(ENDED);
       await ending;
     }
   }
@@ -103,7 +105,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
       const listening = connection
         .listen(this.#processList.markFor(connection.id, []))
         .then((isNotified) => (hasArrived = isNotified));
-      const ended = withTimeout(this.clock, DELIVERY_TEST_TIMEOUT_MS, listening, stop).finally(() => over.abort());
+      const ended = withTimeout(this.clock, DELIVERY_TEST_TIMEOUT_MS, listening, stop).finally(() => over.abort(ENDED));
       const [isListed] = await Promise.all([this.#poll(end, () => this.#processList.interrupt(connection.id)), ended]);
       if (hasArrived) return undefined;
       this.disconnect();
@@ -111,7 +113,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
         ? 'a test notification did not arrive'
         : 'the process list does not show the listening connection';
     } finally {
-      over.abort();
+      over.abort(ENDED);
     }
   }
 
