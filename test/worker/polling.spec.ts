@@ -1,3 +1,4 @@
+import { systemClock } from '../../lib/common/clock.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
@@ -159,6 +160,30 @@ describeEngines(
       }
 
       expect(perJob).toEqual([1, 1, 1, 1, 1]);
+    });
+
+    it('starts the jobs that a claim has found, then those that it has passed, without a poll', async () => {
+      const world = await setup();
+      const ran: number[] = [];
+      const { producer, events, runner } = await world.start({
+        worker: { poll: { min: '1h', max: '1h' }, notify: false },
+        handlers: { q: ({ id }) => void ran.push(id) },
+      });
+      await runner.whenIdle();
+      const { id: passed } = await producer.enqueue('q', 0, { delay: '1d' });
+      const { id: first } = await producer.enqueue('q', 0);
+      await events.untilCount(1, 'completed');
+      // Another process makes it wait. This one receives no notifications.
+      await world.sql("UPDATE sql_queue_jobs SET state = 'waiting', run_at = NULL, runnable = 1 WHERE id = ?", [
+        passed,
+      ]);
+      const spy = vi.spyOn(systemClock, 'monotonic').mockImplementation(() => performance.now() + 1_000);
+      world.afterTest(() => spy.mockRestore());
+
+      const { id: second } = await producer.enqueue('q', 0);
+      await events.untilCount(3, 'completed');
+
+      expect(ran).toEqual([first, second, passed]);
     });
   },
   ['mysql', 'mariadb'],

@@ -51,6 +51,8 @@ export interface ClaimRequest {
    * jobs. Some strategies don't know this moment and never call it.
    */
   readonly onLocked?: (count: number) => void;
+  /** Called if a missed-work check after the claim has found a waiting job, which the next claim takes. */
+  readonly onMissedWork?: () => void;
 }
 
 /** A lease after its renewal. */
@@ -109,10 +111,10 @@ export interface ScanStart {
   /** The claim starts at this job, which waits before the cursors. The following claims go on after its jobs. */
   startAtMissed(position: QueuePosition): void;
   /**
-   * Whether a claim that found fewer jobs than requested makes a missed-work check. A claim that found none makes it
-   * earlier: mostly a notification or a poll announced jobs, which other processes have returned to the queue.
+   * Whether a claim that found no jobs makes a missed-work check: mostly a notification or a poll announced jobs, which
+   * other processes have returned to the queue.
    */
-  mayCheckForMissedWork(found: number): boolean;
+  readonly mayCheckForMissedWork: boolean;
 }
 
 /** One way to claim. A file in the folder of its database has its refusals, its statements and the reasons. */

@@ -111,8 +111,8 @@ export class CursorClaimer {
     jobs: readonly ClaimedJob[],
   ): void {
     if (!findWorkBefore || request.groups) return;
-    this.scanCursors.advance(request.queue, scan, jobs, jobs.length < request.limit);
-    const due = this.scanCursors.startDueCheck(request.queue);
+    this.scanCursors.advance(request.queue, scan, jobs);
+    const due = this.scanCursors.startDueCheck(request);
     if (!due) return;
     // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
     const missedWorkCheck = this.database
@@ -145,11 +145,9 @@ export class ScanCursors {
     return scan;
   }
 
-  /** @param isShort the claim found fewer jobs than requested */
-  advance(queue: string, scan: Scan, jobs: readonly ClaimedJob[], isShort: boolean): void {
-    const { state, cursors } = scan;
-    if (isShort && cursors.length > 0 && scan.mayCheckForMissedWork(jobs.length))
-      state.claimCheckedAt = this.clock.monotonic();
+  advance(queue: string, scan: Scan, jobs: readonly ClaimedJob[]): void {
+    const { state } = scan;
+    if (jobs.length === 0 && scan.mayCheckForMissedWork) state.claimCheckedAt = this.clock.monotonic();
     const moved = scan.missed && this.#moveBeforeMissed(queue, scan.missed);
     advanceLastIds((moved ?? state).lastIds, jobs);
     if (state.idsAtCheck.size === 0) state.idsAtCheck = new Map(state.lastIds);
@@ -199,7 +197,7 @@ export class ScanCursors {
   }
 
   /** The cursors for a missed-work check if one is due. The caller reports its result to `done`. */
-  startDueCheck(queue: string) {
+  startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
@@ -213,7 +211,9 @@ export class ScanCursors {
         if (!current) return;
         current.checkedAt = this.clock.monotonic();
         current.checkTookMs = current.checkedAt - now;
-        if (missed) this.#moveBeforeMissed(queue, missed);
+        if (!missed) return;
+        this.#moveBeforeMissed(queue, missed);
+        onMissedWork?.();
       },
       fail: () => void this.#queues.delete(queue),
     };
@@ -316,8 +316,8 @@ class Scan implements ScanStart {
     return positionsOf(this.#reached).sort(byPosition).at(-1);
   }
 
-  mayCheckForMissedWork(found: number): boolean {
-    return this.#checkedAgoMs >= (found === 0 ? timeSharePauseMs(this.state) : checkPauseMs(this.state));
+  get mayCheckForMissedWork(): boolean {
+    return this.#checkedAgoMs >= timeSharePauseMs(this.state);
   }
 }
 

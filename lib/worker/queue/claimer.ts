@@ -48,7 +48,7 @@ export class Claimer {
   readonly #answerWaiters: (() => void)[] = [];
   readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
 
-  /** @param onAnswered called after each claim, also if it has claimed nothing */
+  /** @param onAnswered called after each claim, also if it has claimed nothing, and when the next one may find jobs */
   constructor(
     private readonly parts: WorkerContext,
     private readonly queue: string,
@@ -136,7 +136,11 @@ export class Claimer {
       moreInMs = undefined;
     };
     const onLimited = (ms: number | null) => void (moreInMs = ms);
-    const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited });
+    const onMissedWork = () => {
+      this.announce();
+      this.onAnswered();
+    };
+    const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited, onMissedWork });
     gate?.beginClaim();
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
@@ -155,7 +159,7 @@ export class Claimer {
 
   #createRequest(
     { limit, startLimit }: ClaimDemand,
-    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
+    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited' | 'onMissedWork'>,
   ): ClaimRequest {
     const { queue } = this;
     const { workerId } = this.parts;

@@ -121,7 +121,6 @@ function* claimSkippingLocked(request: ClaimRequest, start: ScanStart, lock: Loc
 }
 
 function* lockFirst(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
-  const { queue, limit } = request;
   const { cursors, committedCursors } = start;
   const also = start.needsLastClaimed ? LAST_CLAIMED : undefined;
   const rows = yield* cursors.length === 0 ? lock.first(request, also) : lock.after(request, cursors, also);
@@ -129,9 +128,9 @@ function* lockFirst(request: ClaimRequest, start: ScanStart, lock: LockOldest): 
   if (cursors.length === 0) return rows;
   // The scans below return the jobs that this transaction has just locked, too.
   if (rows.length > 0 && rows[0]!.moreUrgent !== null) return yield* lock.first(request);
-  // A short claim is final only after a missed-work check.
-  const isShort = rows.length < limit && committedCursors.length > 0 && start.mayCheckForMissedWork(rows.length);
-  const missed = isShort ? yield* findWorkBefore(queue, committedCursors) : undefined;
+  // Jobs that were found start first: a check after the claim looks for others.
+  const mayCheck = rows.length === 0 && committedCursors.length > 0 && start.mayCheckForMissedWork;
+  const missed = mayCheck ? yield* findWorkBefore(request.queue, committedCursors) : undefined;
   if (!missed) return rows;
   start.startAtMissed(missed);
   return yield* lock.after(request, cursorsFrom(missed, cursors));
