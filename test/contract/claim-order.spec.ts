@@ -59,9 +59,11 @@ describeStrategies('a sequence of claims', (setup) => {
     await claim({ limit: 1 });
     await elsewhere.jobs.complete(finalBatchOf(taken, outcomes.release));
 
-    const { jobs } = await claim({ limit: 9 });
+    const found: number[] = [];
+    for (let each = await claim({ limit: 9 }); each.jobs.length > 0; each = await claim({ limit: 9 }))
+      found.push(...idsOf(each.jobs));
 
-    expect(idsOf(jobs)).toEqual([first, second! + 1]);
+    expect(found.sort((a, b) => a - b)).toEqual([first, second! + 1]);
   });
 
   it.each([1, 2, 3])('finds a job behind its scan cursors of %i priorities after a second', async (priorities) => {
