@@ -159,7 +159,7 @@ export class Run {
   #resolve!: (ends: readonly AttemptEnd[]) => void;
   #ended!: Promise<readonly AttemptEnd[]>;
   #isDecided = false;
-  /** Set if the run has a time limit; aborted when the run is over. */
+  /** Set if the run has a time limit; called when the run is over. */
   #cancelTimeout: (() => void) | undefined;
 
   constructor(
