@@ -2,8 +2,8 @@ import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:even
 import type { Clock } from './clock.js';
 
 /**
- * The reason for the end of a wait that nobody asks for the reason. AbortController would create an error with a stack,
- * which takes longer than all else.
+ * The reason of an abort that only ends a wait. Without a reason, AbortController creates an error with its stack, which
+ * takes longer than the rest of the abort.
  */
 export const ENDED = 'ended';
 

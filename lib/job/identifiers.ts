@@ -52,7 +52,7 @@ export function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
 
-// The system gives many random bits for the price of a few.
+// Random bits are read for 64 ids at once, because each read has a fixed cost.
 const randomBits = new Uint32Array(128);
 let usedBits = randomBits.length;
 

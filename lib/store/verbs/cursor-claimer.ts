@@ -128,7 +128,7 @@ export class CursorClaimer {
  * entries of finished ones, which a long transaction can keep there by the hundred thousand. A claim that starts after
  * them costs the same with and without them. Each process has its own cursors. Once it has reached the last job that any
  * process has claimed, its claims start after that one, until jobs return to the queue. Missed-work checks find waiting
- * jobs before; these checks lock nothing, and no claim waits for them.
+ * jobs before. They lock nothing, and only a claim that has found no job waits for one.
  */
 export class ScanCursors {
   readonly #queues = new Map<string, QueueScanState>();
