@@ -48,7 +48,14 @@ export const systemClock: Clock = {
       const turn = setImmediate(act);
       return () => clearImmediate(turn);
     }
-    const timer = setTimeout(act, Math.min(ms, MAX_TIMER_MS));
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number) => {
+      timer = setTimeout(
+        () => (leftMs > MAX_TIMER_MS ? wait(leftMs - MAX_TIMER_MS) : act()),
+        Math.min(leftMs, MAX_TIMER_MS),
+      );
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };
