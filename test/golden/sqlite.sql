@@ -6273,11 +6273,13 @@ SELECT :now AS at
 
   SELECT q.queue, q.paused, q.settings,
          q.queue IN (?) OR 
-         EXISTS (
+         (
            SELECT 1
            FROM sql_queue_jobs j 
-           WHERE j.queue = q.queue AND j.run_at IS NULL AND j.state = 'waiting' AND j.runnable = 1 AND j.group_key = ''
-         ) AS waiting,
+           WHERE j.queue = q.queue AND j.runnable = 1 AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
+           ORDER BY j.queue DESC, j.priority DESC, j.id DESC
+           LIMIT 1
+         ) IS NOT NULL AS waiting,
          
          EXISTS (
            SELECT 1

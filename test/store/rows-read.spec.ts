@@ -16,6 +16,7 @@ const polls = {
 describeStoresOf(['mysql', 'mariadb'], 'a poll', (setup) => {
   it.each([
     { rows: 'waiting jobs', add: addJobs(null) },
+    { rows: 'active jobs before a waiting one', add: addActiveJobs },
     { rows: 'scheduled jobs', add: addJobs(FAR) },
     { rows: 'blocked groups', add: addBlockedGroups },
   ])('reads as many rows among 1,000 $rows of each queue as among 10', async ({ add }) => {
@@ -45,6 +46,12 @@ function addJobs(runAtMs: number | null) {
     for (const queue of QUEUES)
       await world.jobs.enqueue(Array.from({ length: count }, () => newJob({ queue, runAtMs })));
   };
+}
+
+async function addActiveJobs(world: World, count: number): Promise<void> {
+  await addJobs(null)(world, count);
+  await world.sql(`UPDATE sql_queue_jobs SET state = 'active', claim_id = 1`);
+  await addJobs(null)(world, 1);
 }
 
 async function addBlockedGroups(world: World, count: number): Promise<void> {

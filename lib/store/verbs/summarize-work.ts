@@ -43,12 +43,23 @@ const hasJobs = (jobs: string, condition: string) => `
            WHERE ${jobs}.queue = q.queue AND ${jobs}.run_at IS NULL AND ${jobs}.state = 'waiting' AND ${condition}
          )`;
 
+// Reads from the end of the queue: active jobs, and the deleted entries of finished ones, stand at its head. The order names
+// the queue for the reason above. With run_at, MariaDB would sort.
+const HAS_WAITING_JOB = `
+         (
+           SELECT 1
+           FROM {jobs} j {by jobs.queue}
+           WHERE j.queue = q.queue AND j.runnable = ${IN_QUEUE} AND j.run_at IS NULL AND j.group_key = '' AND j.state = 'waiting'
+           ORDER BY j.queue DESC, j.priority DESC, j.id DESC
+           LIMIT 1
+         ) IS NOT NULL`;
+
 // One statement for all queues of a process. It reads the first waiting job of each queue, and all claims, which are
 // few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         q.queue IN (:assumedWaiting) OR ${hasJobs('j', `j.runnable = ${IN_QUEUE} AND j.group_key = ''`)} AS waiting,
+         q.queue IN (:assumedWaiting) OR ${HAS_WAITING_JOB} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = ${IN_QUEUE} AND c.group_key > '' {only sqlite}`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
