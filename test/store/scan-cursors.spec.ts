@@ -346,7 +346,29 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     expect(idsOf(found)).toEqual([first]);
   });
 
-  it('runs at once in a claim that finds no jobs, even right after the last one', async () => {
+  it('runs after the transaction of outcomes and a claim that finds no jobs', async () => {
+    const world = await setup();
+    await world.put({}, {});
+    const statements: string[] = [];
+    const looked = gate();
+    const isLook = (sql: string) => /SELECT priority, id\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql);
+    const driver = interceptingDriver(
+      (sql) => Promise.resolve(void statements.push(isLook(sql) ? 'look' : sql)),
+      (sql) => isLook(sql) && looked.open(),
+    );
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    const taken = await claimFrom(jobs, { limit: 2 });
+    statements.length = 0;
+
+    const { jobs: claimed } = await jobs.completeAndClaim(finalBatchOf(taken), claimRequest());
+    await looked.opened;
+
+    expect(claimed).toEqual([]);
+    expect(statements.indexOf('COMMIT')).toBeGreaterThan(0);
+    expect(statements.indexOf('look')).toBeGreaterThan(statements.indexOf('COMMIT'));
+  });
+
+  it('runs at once after a claim that finds no jobs, even right after the last one', async () => {
     const world = await setup();
     const [first] = await world.put({}, {}, {});
     const { jobs } = await world.open({ clock: new FakeClock() });

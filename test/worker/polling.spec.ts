@@ -185,6 +185,28 @@ describeEngines(
 
       expect(ran).toEqual([first, second, passed]);
     });
+
+    it('starts a job that another process has returned, after a claim that found none', async () => {
+      const world = await setup();
+      const worker = { poll: { min: '1h', max: '1h' } } as const;
+      const { producer, events, runner } = await world.start({
+        worker,
+        handlers: { q: () => 'done' },
+        autoStart: false,
+      });
+      const { consumer } = await world.start({ worker });
+      const { id: returned } = await producer.enqueue('q', 0);
+      await consumer.claim('q', { owner: 'ann' });
+      await runner.start();
+      const { id: later } = await producer.enqueue('q', 0);
+      await events.untilCount(1, 'completed');
+      await runner.whenIdle();
+
+      await consumer.release(returned, { owner: 'ann' });
+      await events.untilCount(2, 'completed');
+
+      expect(events.of('completed').map(({ jobId }) => jobId)).toEqual([later, returned]);
+    });
   },
   ['mysql', 'mariadb'],
 );

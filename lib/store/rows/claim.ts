@@ -51,7 +51,10 @@ export interface ClaimRequest {
    * jobs. Some strategies don't know this moment and never call it.
    */
   readonly onLocked?: (count: number) => void;
-  /** Called if a missed-work check after the claim has found a waiting job, which the next claim takes. */
+  /**
+   * Called if a missed-work check after the claim has found a waiting job, which the next claim takes. Without it, a claim
+   * that finds no job waits for the check, and claims again if that finds one.
+   */
   readonly onMissedWork?: () => void;
 }
 
@@ -100,21 +103,12 @@ export type ReturnedJob = QueuePosition & { readonly queue: string };
 export interface ScanStart {
   /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */
   readonly cursors: readonly ScanCursor[];
-  /** The cursors of committed claims only, because a running claim may still fail. */
-  readonly committedCursors: readonly ScanCursor[];
-  /** The claim has locked these jobs: a claim that begins meanwhile starts after them. */
-  reach(jobs: Iterable<QueuePosition>): void;
+  /** The claim has locked these jobs, maybe none: a claim that begins meanwhile starts after them. */
+  reach(jobs: readonly QueuePosition[]): void;
   /** Whether this process has not read the last claimed position since it lost its cursors. */
   readonly needsLastClaimed: boolean;
   /** @param position the last one that any process had claimed. Undefined: no claim has jobs. */
   foundLastClaimed(position: QueuePosition | undefined): void;
-  /** The claim starts at this job, which waits before the cursors. The following claims go on after its jobs. */
-  startAtMissed(position: QueuePosition): void;
-  /**
-   * Whether a claim that found no jobs makes a missed-work check: mostly a notification or a poll announced jobs, which
-   * other processes have returned to the queue.
-   */
-  readonly mayCheckForMissedWork: boolean;
 }
 
 /** One way to claim. A file in the folder of its database has its refusals, its statements and the reasons. */

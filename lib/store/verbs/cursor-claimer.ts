@@ -23,6 +23,8 @@ import { withoutUnsafeIds, withSafeIds } from './malformed-jobs.js';
 const CHECK_INTERVAL_MS = 1_000;
 // Missed-work checks may take one fiftieth of the time.
 const CHECK_TIME_SHARE = 50;
+// After a check of at most this time, a claim that finds no job makes the next one at once.
+const QUICK_CHECK_MS = 20;
 // The measured time may include a busy event loop or a lost connection, so the pause has a limit.
 const MAX_CHECK_PAUSE_MS = 10_000;
 
@@ -34,7 +36,8 @@ const UNKNOWN: QueuePosition = { priority: Infinity, id: Infinity };
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
-  readonly #missedWorkChecks = new Set<Promise<void>>();
+  /** By queue. Each resolves with whether a job waits before the cursors. */
+  readonly #missedWorkChecks = new Map<string, Promise<boolean>>();
 
   constructor(
     private readonly database: ClaimDatabase,
@@ -44,11 +47,18 @@ export class CursorClaimer {
   ) {}
 
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
-    if (!request.groups) return this.#claimOnce(request);
+    if (!request.groups) return this.#claimFromQueue(request);
     const isFresh = await this.groupTurns.beforeClaim(request);
     const jobs = await this.#claimOnce(request);
     if (jobs.length > 0 || isFresh) return jobs;
     return (await this.groupTurns.afterEmptyClaim(request)) ? this.#claimOnce(request) : jobs;
+  }
+
+  async #claimFromQueue(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const jobs = await this.#claimOnce(request);
+    if (jobs.length > 0 || request.onMissedWork) return jobs;
+    const hasMissedWork = await this.#missedWorkChecks.get(request.queue);
+    return hasMissedWork ? this.#claimOnce(request) : jobs;
   }
 
   #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -95,7 +105,7 @@ export class CursorClaimer {
   }
 
   async idle(): Promise<void> {
-    await Promise.all([...this.#missedWorkChecks, this.groupTurns.idle()]);
+    await Promise.all([...this.#missedWorkChecks.values(), this.groupTurns.idle()]);
   }
 
   #strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
@@ -111,15 +121,19 @@ export class CursorClaimer {
     jobs: readonly ClaimedJob[],
   ): void {
     if (!findWorkBefore || request.groups) return;
-    this.scanCursors.advance(request.queue, scan, jobs);
-    const due = this.scanCursors.startDueCheck(request);
+    this.scanCursors.advance(scan, jobs);
+    const { queue } = request;
+    const due = this.scanCursors.startDueCheck(request, scan.foundNone);
     if (!due) return;
-    // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
+    // After the transaction of the claim, whose locks other processes await. If the check fails, the next claim starts at
+    // the head of the queue.
     const missedWorkCheck = this.database
-      .runIdempotent(() => findWorkBefore(request.queue, due.bounds))
+      .runIdempotent(() => findWorkBefore(queue, due.bounds))
       .then(due.done, due.fail)
-      .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
-    this.#missedWorkChecks.add(missedWorkCheck);
+      .finally(() => {
+        if (this.#missedWorkChecks.get(queue) === missedWorkCheck) this.#missedWorkChecks.delete(queue);
+      });
+    this.#missedWorkChecks.set(queue, missedWorkCheck);
   }
 }
 
@@ -137,19 +151,16 @@ export class ScanCursors {
 
   /** The caller calls `end` when the claim has committed or failed. */
   begin(queue: string): Scan {
-    const now = this.clock.monotonic();
     let known = this.#queues.get(queue);
-    if (!known) this.#queues.set(queue, (known = new QueueScanState(now)));
-    const scan = new Scan(known, now);
+    if (!known) this.#queues.set(queue, (known = new QueueScanState(this.clock.monotonic())));
+    const scan = new Scan(known);
     known.running.add(scan);
     return scan;
   }
 
-  advance(queue: string, scan: Scan, jobs: readonly ClaimedJob[]): void {
+  advance(scan: Scan, jobs: readonly ClaimedJob[]): void {
     const { state } = scan;
-    if (jobs.length === 0 && scan.mayCheckForMissedWork) state.claimCheckedAt = this.clock.monotonic();
-    const moved = scan.missed && this.#moveBeforeMissed(queue, scan.missed);
-    advanceLastIds((moved ?? state).lastIds, jobs);
+    advanceLastIds(state.lastIds, jobs);
     if (state.idsAtCheck.size === 0) state.idsAtCheck = new Map(state.lastIds);
     scan.commit();
   }
@@ -171,7 +182,6 @@ export class ScanCursors {
       const moved = new QueueScanState(known.checkedAt);
       moved.checkTookMs = known.checkTookMs;
       moved.idsAtCheck = known.idsAtCheck;
-      moved.claimCheckedAt = known.claimCheckedAt;
       for (const [priority, id] of known.lastIds) moved.lastIds.set(priority, id);
       moved.passesClaimedFrom = known.passesClaimedFrom;
       for (const { priority, id } of jobs) {
@@ -184,11 +194,12 @@ export class ScanCursors {
   }
 
   /** More jobs may wait after the missed one, up to the last position that other processes have claimed. */
-  #moveBeforeMissed(queue: string, missed: QueuePosition): QueueScanState | undefined {
+  #moveBeforeMissed(queue: string, missed: QueuePosition): void {
     this.moveBefore([{ ...missed, queue }]);
-    const moved = this.#queues.get(queue);
-    if (moved) moved.passesClaimedFrom = UNKNOWN;
-    return moved;
+    const moved = this.#queues.get(queue)!;
+    // Its priority may have no cursor yet.
+    moved.lastIds.set(missed.priority, Math.min(moved.lastIds.get(missed.priority) ?? Infinity, missed.id - 1));
+    moved.passesClaimedFrom = UNKNOWN;
   }
 
   /** Moves all cursors to the head, because jobs may wait before them. */
@@ -196,26 +207,32 @@ export class ScanCursors {
     this.#queues.clear();
   }
 
-  /** The cursors for a missed-work check if one is due. The caller reports its result to `done`. */
-  startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>) {
+  /**
+   * The cursors for a missed-work check if one is due. The caller reports its result to `done`.
+   *
+   * @param foundNone whether the claim has found no waiting job: mostly a notification or a poll announced jobs, which
+   * other processes have returned to the queue
+   */
+  startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>, foundNone: boolean) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
-    if (now < known.checkedAt + checkPauseMs(known)) return undefined;
+    if (now < known.checkedAt + checkPauseMs(known, foundNone)) return undefined;
     known.checkedAt = Infinity;
     return {
-      bounds: known.boundsOfCheck(),
+      bounds: known.boundsOfCheck(foundNone),
       done: (missed: QueuePosition | undefined) => {
         // Jobs may have returned meanwhile, which has replaced the state.
         const current = this.#queues.get(queue);
-        if (!current) return;
+        if (!current) return false;
         current.checkedAt = this.clock.monotonic();
         current.checkTookMs = current.checkedAt - now;
-        if (!missed) return;
+        if (!missed) return false;
         this.#moveBeforeMissed(queue, missed);
         onMissedWork?.();
+        return true;
       },
-      fail: () => void this.#queues.delete(queue),
+      fail: () => !this.#queues.delete(queue),
     };
   }
 }
@@ -233,10 +250,8 @@ class QueueScanState {
   checkTookMs = 0;
   /** The last ids when the last check began; before that, those of the first claim. */
   idsAtCheck: ReadonlyMap<number, number> = new Map();
-  /** When a claim last made a missed-work check. */
-  claimCheckedAt = -Infinity;
 
-  /** @param checkedAt when the last missed-work check outside of a claim ended */
+  /** @param checkedAt when the last missed-work check ended; Infinity while one runs */
   constructor(public checkedAt: number) {}
 
   /** A job waits there again. */
@@ -245,12 +260,13 @@ class QueueScanState {
   }
 
   /**
-   * The cursors of a missed-work check: those at the check before. A claim of another process may still be taking jobs
-   * between those and the present ones.
+   * The cursors of a missed-work check: those of the claim if it has found no job, else those at the check before. A claim
+   * of another process may still be taking jobs between those and the present ones.
    */
-  boundsOfCheck(): ScanCursor[] {
+  boundsOfCheck(foundNone: boolean): ScanCursor[] {
     const earlier = this.idsAtCheck;
     this.idsAtCheck = new Map(this.lastIds);
+    if (foundNone) return cursorsOf(this.lastIds, this.passesClaimedFrom === START);
     const idOf = ({ priority, id }: QueuePosition) => Math.min(id, earlier.get(priority) ?? 0);
     return cursorsOf(this.lastIds, false).map((cursor) => ({ ...cursor, id: idOf(cursor) }));
   }
@@ -259,30 +275,23 @@ class QueueScanState {
 /** The start of a claim, and the progress of its scan. */
 class Scan implements ScanStart {
   readonly cursors: readonly ScanCursor[];
-  readonly committedCursors: readonly ScanCursor[];
   #hasCommitted = false;
   #lastClaimed: QueuePosition | undefined;
-  /** The job before the cursors at which the claim starts. */
-  missed: QueuePosition | undefined;
+  /** Whether the claim has read its queue, and found no waiting job that it could lock. */
+  foundNone = false;
   /** The last id that this claim has locked, for each priority. */
   readonly #reached = new Map<number, number>();
-  readonly #checkedAgoMs: number;
 
   /** @param state if it was reset since, the claim changes nothing */
-  constructor(
-    readonly state: QueueScanState,
-    startedAt: number,
-  ) {
-    const passesClaimed = state.passesClaimedFrom === START;
-    this.committedCursors = cursorsOf(state.lastIds, passesClaimed);
+  constructor(readonly state: QueueScanState) {
     // A scan over the locked jobs of running claims would cost as much as a claim of its own.
     const lastIds = new Map(state.lastIds);
     for (const running of state.running) advanceLastIds(lastIds, positionsOf(running.#reached));
-    this.cursors = cursorsOf(lastIds, passesClaimed);
-    this.#checkedAgoMs = startedAt - state.claimCheckedAt;
+    this.cursors = cursorsOf(lastIds, state.passesClaimedFrom === START);
   }
 
-  reach(jobs: Iterable<QueuePosition>): void {
+  reach(jobs: readonly QueuePosition[]): void {
+    this.foundNone = jobs.length === 0;
     advanceLastIds(this.#reached, jobs);
   }
 
@@ -292,10 +301,6 @@ class Scan implements ScanStart {
 
   foundLastClaimed(position = START): void {
     this.#lastClaimed = position;
-  }
-
-  startAtMissed(position: QueuePosition): void {
-    this.missed = position;
   }
 
   commit(): void {
@@ -315,22 +320,15 @@ class Scan implements ScanStart {
   #lastReached(): QueuePosition | undefined {
     return positionsOf(this.#reached).sort(byPosition).at(-1);
   }
-
-  get mayCheckForMissedWork(): boolean {
-    return this.#checkedAgoMs >= timeSharePauseMs(this.state);
-  }
 }
 
 function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePosition>): void {
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
 }
 
-function checkPauseMs(known: QueueScanState): number {
-  return Math.max(CHECK_INTERVAL_MS, timeSharePauseMs(known));
-}
-
-function timeSharePauseMs({ checkTookMs }: QueueScanState): number {
-  return Math.min(MAX_CHECK_PAUSE_MS, checkTookMs * CHECK_TIME_SHARE);
+function checkPauseMs({ checkTookMs }: QueueScanState, foundNone: boolean): number {
+  if (foundNone && checkTookMs <= QUICK_CHECK_MS) return 0;
+  return Math.min(MAX_CHECK_PAUSE_MS, Math.max(CHECK_INTERVAL_MS, checkTookMs * CHECK_TIME_SHARE));
 }
 
 /** In the order of priorities. None if more priorities are in use than pay. */

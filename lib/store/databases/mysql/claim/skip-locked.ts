@@ -121,30 +121,17 @@ function* claimSkippingLocked(request: ClaimRequest, start: ScanStart, lock: Loc
 }
 
 function* lockFirst(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
-  const { cursors, committedCursors } = start;
+  const { cursors } = start;
   const also = start.needsLastClaimed ? LAST_CLAIMED : undefined;
   const rows = yield* cursors.length === 0 ? lock.first(request, also) : lock.after(request, cursors, also);
   if (rows.length > 0 && also) start.foundLastClaimed(lastClaimedOf(rows[0]!));
-  if (cursors.length === 0) return rows;
-  // The scans below return the jobs that this transaction has just locked, too.
-  if (rows.length > 0 && rows[0]!.moreUrgent !== null) return yield* lock.first(request);
-  // Jobs that were found start first: a check after the claim looks for others.
-  const mayCheck = rows.length === 0 && committedCursors.length > 0 && start.mayCheckForMissedWork;
-  const missed = mayCheck ? yield* findWorkBefore(request.queue, committedCursors) : undefined;
-  if (!missed) return rows;
-  start.startAtMissed(missed);
-  return yield* lock.after(request, cursorsFrom(missed, cursors));
+  if (cursors.length === 0 || rows.length === 0 || rows[0]!.moreUrgent === null) return rows;
+  // Returns the jobs that this transaction has just locked, too.
+  return yield* lock.first(request);
 }
 
 function lastClaimedOf({ lastClaimedPriority: priority, lastClaimedId: id }: ScanFacts): QueuePosition | undefined {
   return typeof priority === 'number' ? { priority, id: Number(id) } : undefined;
-}
-
-/** The cursors of a claim that starts at a job before them. */
-function cursorsFrom({ priority, id }: QueuePosition, cursors: readonly ScanCursor[]): ScanCursor[] {
-  const others = cursors.filter((cursor) => cursor.priority !== priority);
-  const moved = [...others, { priority, id: id - 1 }].sort((a, b) => a.priority - b.priority);
-  return moved.map((cursor) => ({ ...cursor, passesClaimed: false }));
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
