@@ -368,6 +368,24 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     expect(statements.indexOf('look')).toBeGreaterThan(statements.indexOf('COMMIT'));
   });
 
+  it('that fails is made up for by a claim from the head of the queue', async () => {
+    const world = await setup();
+    const [first] = await world.put({}, {});
+    let failures = 0;
+    const driver = interceptingDriver((sql) => {
+      if (!/SELECT priority, id\s.*\(priority < /s.test(sql)) return Promise.resolve();
+      failures++;
+      return Promise.reject(Object.assign(new Error('Table is full'), { errno: 1114, code: 'ER_RECORD_FILE_FULL' }));
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    const taken = await claimFrom(jobs, { limit: 1 });
+    await jobs.claim(claimRequest({ limit: 9 }));
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
+    expect(failures).toBeGreaterThan(0);
+  });
+
   it('runs at once after a claim that finds no jobs, even right after the last one', async () => {
     const world = await setup();
     const [first] = await world.put({}, {}, {});

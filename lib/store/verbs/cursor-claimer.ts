@@ -36,7 +36,7 @@ const UNKNOWN: QueuePosition = { priority: Infinity, id: Infinity };
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
 export class CursorClaimer {
-  /** By queue. Each resolves with whether a job waits before the cursors. */
+  /** By queue. Each resolves with whether a job may wait before the cursors. */
   readonly #missedWorkChecks = new Map<string, Promise<boolean>>();
 
   constructor(
@@ -125,8 +125,7 @@ export class CursorClaimer {
     const { queue } = request;
     const due = this.scanCursors.startDueCheck(request, scan.foundNone);
     if (!due) return;
-    // After the transaction of the claim, whose locks other processes await. If the check fails, the next claim starts at
-    // the head of the queue.
+    // After the transaction of the claim, whose locks other processes await.
     const missedWorkCheck = this.database
       .runIdempotent(() => findWorkBefore(queue, due.bounds))
       .then(due.done, due.fail)
@@ -142,7 +141,7 @@ export class CursorClaimer {
  * entries of finished ones, which a long transaction can keep there by the hundred thousand. A claim that starts after
  * them costs the same with and without them. Each process has its own cursors. Once it has reached the last job that any
  * process has claimed, its claims start after that one, until jobs return to the queue. Missed-work checks find waiting
- * jobs before. They lock nothing, and only a claim that has found no job waits for one.
+ * jobs before. They lock nothing, and no transaction waits for one.
  */
 export class ScanCursors {
   readonly #queues = new Map<string, QueueScanState>();
@@ -232,7 +231,8 @@ export class ScanCursors {
         onMissedWork?.();
         return true;
       },
-      fail: () => !this.#queues.delete(queue),
+      // The next claim starts at the head of the queue.
+      fail: () => this.#queues.delete(queue),
     };
   }
 }
