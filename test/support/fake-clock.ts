@@ -84,11 +84,12 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Advances the clock until the promise settles. */
+/** Advances the clock until the promise settles, or the test ends because something else in it failed. */
 export async function advanceUntilDone<T>(clock: FakeClock, done: Promise<T>): Promise<T> {
   const ended = new AbortController();
   const end = () => ended.abort();
   done.then(end, end);
+  onTestFinished(end);
   while (!ended.signal.aborted) await clock.advance(1_000);
   return done;
 }
