@@ -368,6 +368,27 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     expect(statements.indexOf('look')).toBeGreaterThan(statements.indexOf('COMMIT'));
   });
 
+  it('pauses after two slow ones, but not for a claim that waits for it', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const [first] = await world.put({}, {});
+    let looks = 0;
+    const driver = interceptingDriver(async (sql) => {
+      if (!/SELECT priority, id\s.*\(priority < /s.test(sql)) return;
+      looks++;
+      await clock.advance(500);
+    });
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    const taken = await claimFrom(jobs, { limit: 1 });
+    for (let claims = 0; claims < 3; claims++) await jobs.claim(claimRequest({ limit: 9 }));
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    const ofWorker = await jobs.claim(claimRequest({ limit: 9, onMissedWork: () => undefined }));
+
+    expect({ ofWorker, looks }).toEqual({ ofWorker: [], looks: 2 });
+    expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
+  });
+
   it('that fails is made up for by a claim from the head of the queue', async () => {
     const world = await setup();
     const [first] = await world.put({}, {});

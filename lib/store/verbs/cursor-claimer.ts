@@ -23,9 +23,9 @@ import { withoutUnsafeIds, withSafeIds } from './malformed-jobs.js';
 const CHECK_INTERVAL_MS = 1_000;
 // Missed-work checks may take one fiftieth of the time.
 const CHECK_TIME_SHARE = 50;
-// After a check of at most this time, a claim that finds no job makes the next one at once.
+// After checks of at most this time, a claim that finds no job makes the next one at once.
 const QUICK_CHECK_MS = 20;
-// The measured time may include a busy event loop or a lost connection, so the pause has a limit.
+// The measured time may include a busy process or a lost connection, so the pause has a limit.
 const MAX_CHECK_PAUSE_MS = 10_000;
 
 // With more priorities in use the ranges cost more than they save.
@@ -57,8 +57,7 @@ export class CursorClaimer {
   async #claimFromQueue(request: ClaimRequest): Promise<ClaimedJob[]> {
     const jobs = await this.#claimOnce(request);
     if (jobs.length > 0 || request.onMissedWork) return jobs;
-    const hasMissedWork = await this.#missedWorkChecks.get(request.queue);
-    return hasMissedWork ? this.#claimOnce(request) : jobs;
+    return (await this.#missedWorkChecks.get(request.queue)) ? this.#claimOnce(request) : jobs;
   }
 
   #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -179,7 +178,7 @@ export class ScanCursors {
       if (!known) continue;
       // A new state, because running claims advance the cursors of theirs.
       const moved = new QueueScanState(known.checkedAt);
-      moved.checkTookMs = known.checkTookMs;
+      moved.checkTimes = known.checkTimes;
       moved.idsAtCheck = known.idsAtCheck;
       for (const [priority, id] of known.lastIds) moved.lastIds.set(priority, id);
       moved.passesClaimedFrom = known.passesClaimedFrom;
@@ -209,14 +208,15 @@ export class ScanCursors {
   /**
    * The cursors for a missed-work check if one is due. The caller reports its result to `done`.
    *
-   * @param foundNone whether the claim has found no waiting job: mostly a notification or a poll announced jobs, which
-   * other processes have returned to the queue
+   * @param foundNone whether the claim has found no waiting job: mostly jobs were announced that other processes have
+   * returned. A caller that waits for the check always gets one
    */
   startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>, foundNone: boolean) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
-    if (now < known.checkedAt + checkPauseMs(known, foundNone)) return undefined;
+    const isAwaited = foundNone && !onMissedWork;
+    if (!isAwaited && now < known.checkedAt + checkPauseMs(known, foundNone)) return undefined;
     known.checkedAt = Infinity;
     return {
       bounds: known.boundsOfCheck(foundNone),
@@ -225,7 +225,7 @@ export class ScanCursors {
         const current = this.#queues.get(queue);
         if (!current) return false;
         current.checkedAt = this.clock.monotonic();
-        current.checkTookMs = current.checkedAt - now;
+        current.checkTimes = [current.checkedAt - now, current.checkTimes[0]];
         if (!missed) return false;
         this.#moveBeforeMissed(queue, missed);
         onMissedWork?.();
@@ -247,7 +247,8 @@ class QueueScanState {
   passesClaimedFrom = UNKNOWN;
   /** Claims that have neither committed nor failed. */
   readonly running = new Set<Scan>();
-  checkTookMs = 0;
+  /** In milliseconds, of the last two checks: a busy process makes one seem slow. */
+  checkTimes: readonly [number, number] = [0, 0];
   /** The last ids when the last check began; before that, those of the first claim. */
   idsAtCheck: ReadonlyMap<number, number> = new Map();
 
@@ -326,9 +327,10 @@ function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePositi
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
 }
 
-function checkPauseMs({ checkTookMs }: QueueScanState, foundNone: boolean): number {
-  if (foundNone && checkTookMs <= QUICK_CHECK_MS) return 0;
-  return Math.min(MAX_CHECK_PAUSE_MS, Math.max(CHECK_INTERVAL_MS, checkTookMs * CHECK_TIME_SHARE));
+function checkPauseMs({ checkTimes }: QueueScanState, foundNone: boolean): number {
+  const checkMs = Math.min(...checkTimes);
+  if (foundNone && checkMs <= QUICK_CHECK_MS) return 0;
+  return Math.min(MAX_CHECK_PAUSE_MS, Math.max(CHECK_INTERVAL_MS, checkMs * CHECK_TIME_SHARE));
 }
 
 /** In the order of priorities. None if more priorities are in use than pay. */
