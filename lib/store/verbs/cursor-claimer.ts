@@ -221,9 +221,9 @@ export class ScanCursors {
     return {
       bounds: known.boundsOfCheck(foundNone),
       done: (missed: QueuePosition | undefined) => {
-        // Jobs may have returned meanwhile, which has replaced the state.
+        // Jobs may have returned meanwhile, which has replaced or removed the state.
         const current = this.#queues.get(queue);
-        if (!current) return false;
+        if (!current) return true;
         current.checkedAt = this.clock.monotonic();
         current.checkTimes = [current.checkedAt - now, current.checkTimes[0]];
         if (!missed) return false;
