@@ -389,6 +389,29 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
   });
 
+  it('runs for a claim that finds no jobs also beside another check', async () => {
+    const world = await setup();
+    const [first] = await world.put({});
+    const [looking, answering, found] = [gate(), gate(), gate()];
+    let looks = 0;
+    const driver = interceptingDriver(async (sql) => {
+      if (!/SELECT priority, id\s.*\(priority < /s.test(sql) || looks++ > 0) return;
+      looking.open();
+      await answering.opened;
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    const taken = await claimFrom(jobs, { limit: 1 });
+    await jobs.claim(claimRequest({ onMissedWork: () => undefined }));
+    await looking.opened;
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    await jobs.claim(claimRequest({ onMissedWork: found.open }));
+    await found.opened;
+    answering.open();
+
+    expect(idsOf(await jobs.claim(claimRequest()))).toEqual([first]);
+  });
+
   it('that fails is made up for by a claim from the head of the queue', async () => {
     const world = await setup();
     const [first] = await world.put({}, {});

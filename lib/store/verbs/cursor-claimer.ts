@@ -208,15 +208,15 @@ export class ScanCursors {
   /**
    * The cursors for a missed-work check if one is due. The caller reports its result to `done`.
    *
-   * @param foundNone whether the claim has found no waiting job: mostly jobs were announced that other processes have
-   * returned. A caller that waits for the check always gets one
+   * @param foundNone the claim has found no waiting job: mostly others have returned one. If it waits, it gets a check
    */
   startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>, foundNone: boolean) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
-    const isAwaited = foundNone && !onMissedWork;
-    if (!isAwaited && now < known.checkedAt + checkPauseMs(known, foundNone)) return undefined;
+    const pauseMs = foundNone && !onMissedWork ? 0 : checkPauseMs(known, foundNone);
+    // Without a pause also beside another check, which may have read before the job returned.
+    if (pauseMs > 0 && now < known.checkedAt + pauseMs) return undefined;
     known.checkedAt = Infinity;
     return {
       bounds: known.boundsOfCheck(foundNone),

@@ -43,8 +43,8 @@ const hasJobs = (jobs: string, condition: string) => `
            WHERE ${jobs}.queue = q.queue AND ${jobs}.run_at IS NULL AND ${jobs}.state = 'waiting' AND ${condition}
          )`;
 
-// Reads from the end of the queue: active jobs, and the deleted entries of finished ones, stand at its head. The order names
-// the queue for the reason above. With run_at, MariaDB would sort.
+// Reads from the end of the queue: active jobs, and the deleted entries of finished ones, stand at its head. Without the queue
+// in the order, MySQL would sort all jobs; with run_at, MariaDB would.
 const HAS_WAITING_JOB = `
          (
            SELECT 1
@@ -54,7 +54,7 @@ const HAS_WAITING_JOB = `
            LIMIT 1
          ) IS NOT NULL`;
 
-// One statement for all queues of a process. It reads the first waiting job of each queue, and all claims, which are
+// One statement for all queues of a process. It reads one waiting job of each queue, and all claims, which are
 // few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
