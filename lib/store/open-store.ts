@@ -11,7 +11,7 @@ import { examine } from './doctor/examine.js';
 import { databaseOf } from './databases/index.js';
 import type { OpenDatabase, OpenSettings } from './databases/port/database.js';
 import type { JobStore } from './verbs/job-store.js';
-import { ScanCursors } from './verbs/cursor-claimer.js';
+import { ScanCursors } from './verbs/scan-cursors.js';
 import { sqlJobStore } from './verbs/sql-job-store.js';
 import { KeyedEnqueuer } from './features/keys/keyed-enqueuer.js';
 import type { BlobRows } from '../job/codec/blob-options.js';

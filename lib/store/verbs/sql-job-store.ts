@@ -1,7 +1,8 @@
 import { pageSize } from '../../common/lists.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer, type ScanCursors } from './cursor-claimer.js';
+import { CursorClaimer } from './cursor-claimer.js';
+import type { ScanCursors } from './scan-cursors.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimStrategies, ReturnedJob } from '../rows/claim.js';
