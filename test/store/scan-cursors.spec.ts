@@ -441,3 +441,83 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
   });
 });
+
+// Such checks pass many active jobs, or jobs that a long transaction keeps. A poll would pass them, too.
+describeStoresOf(['mysql', 'mariadb'], 'a poll after two slow missed-work checks', (setup) => {
+  const CHECK_MS = 500;
+  const MAX_PAUSE_MS = 10_000;
+
+  /** A store with cursors behind the taken job and another one. `onCheck` sets what happens at the following checks. */
+  async function slow() {
+    const world = await setup();
+    const clock = new FakeClock();
+    await world.jobs.chooseStrategies(new Map([['q', 'auto']]));
+    const [first] = await world.put({}, {});
+    let onCheck = () => clock.advance(CHECK_MS);
+    const driver = interceptingDriver((sql) =>
+      /SELECT priority, id\s.*\(priority < /s.test(sql) ? onCheck() : Promise.resolve(),
+    );
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    const taken = await claimFrom(jobs, { limit: 1 });
+    for (let claims = 0; claims < 3; claims++) await jobs.claim(claimRequest({ limit: 9 }));
+    const isWaiting = async () => (await jobs.summarizeWork(['q'])).queues.get('q')!.waiting;
+    return { world, clock, jobs, first, taken, isWaiting, on: (act: typeof onCheck) => void (onCheck = act) };
+  }
+
+  it('finds new jobs at once, also more urgent ones', async () => {
+    const { world, jobs, isWaiting } = await slow();
+    expect(await isWaiting()).toBe(false);
+
+    const ids = await world.put({});
+    expect(await isWaiting()).toBe(true);
+    expect(idsOf(await jobs.claim(claimRequest()))).toEqual(ids);
+    expect(await isWaiting()).toBe(false);
+
+    await world.put({ priority: -5 });
+    expect(await isWaiting()).toBe(true);
+  });
+
+  it('reports no job that another process has claimed behind the cursors', async () => {
+    const { world, isWaiting } = await slow();
+
+    await world.put({}, {});
+    await claimFrom(world.jobs, { limit: 2 });
+
+    expect(await isWaiting()).toBe(false);
+  });
+
+  it('finds a job that another process has returned when the next check is due', async () => {
+    const { world, clock, jobs, first, taken, isWaiting } = await slow();
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+    expect(await isWaiting()).toBe(false);
+
+    await clock.advance(MAX_PAUSE_MS);
+
+    expect(await isWaiting()).toBe(true);
+    expect(idsOf(await jobs.claim(claimRequest()))).toEqual([first]);
+  });
+
+  it('reads the whole queue again after a check that fails', async () => {
+    const { world, clock, taken, isWaiting, on } = await slow();
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+    on(() => Promise.reject(Object.assign(new Error('Invalid SQL'), { errno: 1064, code: 'ER_PARSE_ERROR' })));
+    await clock.advance(MAX_PAUSE_MS);
+
+    await expect(isWaiting()).rejects.toThrow('Invalid SQL');
+
+    expect(await isWaiting()).toBe(true);
+  });
+
+  it('reads the whole queue again after two quick checks', async () => {
+    const { world, clock, taken, isWaiting, on } = await slow();
+    on(() => Promise.resolve());
+    for (let checks = 0; checks < 2; checks++) {
+      await clock.advance(MAX_PAUSE_MS);
+      expect(await isWaiting()).toBe(false);
+    }
+
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    expect(await isWaiting()).toBe(true);
+  });
+});

@@ -124,8 +124,16 @@ export interface ClaimImplementation {
    * in one transaction.
    */
   claimAlone?(request: ClaimRequest, database: ClaimDatabase): Promise<ClaimedJob[]>;
-  /** The first job that waits before the cursors. Missing if claims of this strategy use no scan cursors. */
-  findWorkBefore?(queue: string, cursors: readonly ScanCursor[]): Work<QueuePosition | undefined>;
+  /** Missing if claims of this strategy use no scan cursors. */
+  readonly cursorReads?: CursorReads;
+}
+
+/** Reads without locks. */
+export interface CursorReads {
+  /** The first job that waits before the cursors. */
+  findWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<QueuePosition | undefined>;
+  /** Whether a job waits after the cursors, or has a priority without one. */
+  hasWorkAfter(queue: string, cursors: readonly ScanCursor[]): Work<boolean>;
 }
 
 export type ClaimDatabase = Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>;

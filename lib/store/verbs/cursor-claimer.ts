@@ -89,19 +89,23 @@ export class CursorClaimer {
 
   #advanceCursors(
     request: ClaimRequest,
-    { findWorkBefore }: ClaimImplementation,
+    { cursorReads }: ClaimImplementation,
     scan: Scan,
     jobs: readonly ClaimedJob[],
   ): void {
-    if (!findWorkBefore || request.groups) return;
-    this.scanCursors.advance(scan, jobs);
-    const { queue } = request;
-    const due = this.scanCursors.startDueCheck(request, scan.foundNone);
+    if (!cursorReads || request.groups) return;
+    this.scanCursors.advance(scan, jobs, cursorReads);
+    const { queue, onMissedWork } = request;
+    const due = this.scanCursors.startDueCheck(queue, scan.foundNone, scan.foundNone && !onMissedWork);
     if (!due) return;
     // After the transaction of the claim, whose locks other processes await.
     const missedWorkCheck = this.database
-      .runIdempotent(() => findWorkBefore(queue, due.bounds))
+      .runIdempotent(() => cursorReads.findWorkBefore(queue, due.bounds))
       .then(due.done, due.fail)
+      .then((mayHaveMissed) => {
+        if (mayHaveMissed) onMissedWork?.();
+        return mayHaveMissed;
+      })
       .finally(() => {
         if (this.#missedWorkChecks.get(queue) === missedWorkCheck) this.#missedWorkChecks.delete(queue);
       });

@@ -1,7 +1,8 @@
 import type { Clock } from '../../common/clock.js';
 import { groupBy } from '../../common/lists.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { ClaimRequest, QueuePosition, ReturnedJob, ScanCursor, ScanStart } from '../rows/claim.js';
+import type { Work } from '../core/statement.js';
+import type { CursorReads, QueuePosition, ReturnedJob, ScanCursor, ScanStart } from '../rows/claim.js';
 
 // The server assigns ids before transactions commit, so a job with a smaller id can appear before the cursor at any
 // time.
@@ -40,8 +41,9 @@ export class ScanCursors {
     return scan;
   }
 
-  advance(scan: Scan, jobs: readonly ClaimedJob[]): void {
+  advance(scan: Scan, jobs: readonly ClaimedJob[], reads: CursorReads): void {
     const { state } = scan;
+    state.reads = reads;
     advanceLastIds(state.lastIds, jobs);
     if (state.idsAtCheck.size === 0) state.idsAtCheck = new Map(state.lastIds);
     scan.commit();
@@ -62,6 +64,7 @@ export class ScanCursors {
       if (!known) continue;
       // A new state, because running claims advance the cursors of theirs.
       const moved = new QueueScanState(known.checkedAt);
+      moved.reads = known.reads;
       moved.checkTimes = known.checkTimes;
       moved.idsAtCheck = known.idsAtCheck;
       for (const [priority, id] of known.lastIds) moved.lastIds.set(priority, id);
@@ -89,16 +92,37 @@ export class ScanCursors {
     this.#queues.clear();
   }
 
+  /** Those whose active and finished jobs take long to read past. A poll calls `findWork` for each, instead of such a read. */
+  slowQueues(queues: readonly string[]): string[] {
+    return queues.filter((queue) => this.#queues.get(queue)?.isSlow);
+  }
+
+  /** Whether a job waits after the cursors, or before them if a missed-work check is due. */
+  *findWork(queue: string): Work<boolean> {
+    const known = this.#queues.get(queue);
+    if (!known?.reads || (yield* known.reads.hasWorkAfter(queue, known.cursors))) return true;
+    const due = this.startDueCheck(queue, true);
+    if (!due) return false;
+    try {
+      return due.done(yield* known.reads.findWorkBefore(queue, due.bounds));
+    } catch (error) {
+      due.fail();
+      throw error;
+    }
+  }
+
   /**
-   * The cursors for a missed-work check if one is due. The caller reports its result to `done`.
+   * The cursors for a missed-work check if one is due. The caller reports its result to `done`, which returns whether a
+   * claim may find a job now.
    *
-   * @param foundNone the claim has found no waiting job: mostly others have returned one. If it waits, it gets a check
+   * @param foundNone the claim has found no waiting job: mostly others have returned one
+   * @param isAwaited the caller gets a check at any time
    */
-  startDueCheck({ queue, onMissedWork }: Pick<ClaimRequest, 'queue' | 'onMissedWork'>, foundNone: boolean) {
+  startDueCheck(queue: string, foundNone: boolean, isAwaited = false) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
-    if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
-    const pauseMs = foundNone && !onMissedWork ? 0 : checkPauseMs(known, foundNone);
+    if (!known?.hasCursors) return undefined;
+    const pauseMs = isAwaited ? 0 : known.checkPauseMs(foundNone);
     // Without a pause also beside another check, which may have read before the job returned.
     if (pauseMs > 0 && now < known.checkedAt + pauseMs) return undefined;
     known.checkedAt = Infinity;
@@ -110,10 +134,8 @@ export class ScanCursors {
         if (!current) return true;
         current.checkedAt = this.clock.monotonic();
         current.checkTimes = [current.checkedAt - now, current.checkTimes[0]];
-        if (!missed) return false;
-        this.#moveBeforeMissed(queue, missed);
-        onMissedWork?.();
-        return true;
+        if (missed) this.#moveBeforeMissed(queue, missed);
+        return missed !== undefined;
       },
       // The next claim starts at the head of the queue.
       fail: () => this.#queues.delete(queue),
@@ -135,9 +157,28 @@ class QueueScanState {
   checkTimes: readonly [number, number] = [0, 0];
   /** The last ids when the last check began; before that, those of the first claim. */
   idsAtCheck: ReadonlyMap<number, number> = new Map();
+  /** Undefined before the first claim. */
+  reads: CursorReads | undefined;
 
   /** @param checkedAt when the last missed-work check ended; Infinity while one runs */
   constructor(public checkedAt: number) {}
+
+  get hasCursors(): boolean {
+    return this.lastIds.size > 0 && this.lastIds.size <= MAX_PRIORITIES;
+  }
+
+  get cursors(): ScanCursor[] {
+    return cursorsOf(this.lastIds, this.passesClaimedFrom === START);
+  }
+
+  get isSlow(): boolean {
+    return this.hasCursors && Math.min(...this.checkTimes) > QUICK_CHECK_MS;
+  }
+
+  checkPauseMs(foundNone: boolean): number {
+    if (foundNone && !this.isSlow) return 0;
+    return Math.min(MAX_CHECK_PAUSE_MS, Math.max(CHECK_INTERVAL_MS, Math.min(...this.checkTimes) * CHECK_TIME_SHARE));
+  }
 
   /** A job waits there again. */
   returnTo(position: QueuePosition): void {
@@ -151,7 +192,7 @@ class QueueScanState {
   boundsOfCheck(foundNone: boolean): ScanCursor[] {
     const earlier = this.idsAtCheck;
     this.idsAtCheck = new Map(this.lastIds);
-    if (foundNone) return cursorsOf(this.lastIds, this.passesClaimedFrom === START);
+    if (foundNone) return this.cursors;
     const idOf = ({ priority, id }: QueuePosition) => Math.min(id, earlier.get(priority) ?? 0);
     return cursorsOf(this.lastIds, false).map((cursor) => ({ ...cursor, id: idOf(cursor) }));
   }
@@ -209,12 +250,6 @@ export class Scan implements ScanStart {
 
 function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePosition>): void {
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
-}
-
-function checkPauseMs({ checkTimes }: QueueScanState, foundNone: boolean): number {
-  const checkMs = Math.min(...checkTimes);
-  if (foundNone && checkMs <= QUICK_CHECK_MS) return 0;
-  return Math.min(MAX_CHECK_PAUSE_MS, Math.max(CHECK_INTERVAL_MS, checkMs * CHECK_TIME_SHARE));
 }
 
 /** In the order of priorities. None if more priorities are in use than pay. */

@@ -119,7 +119,7 @@ export function sqlJobStore(
 
     afterCommit: (transaction, act) => (transaction ? commits.afterCommit(transaction, act) : act()),
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
-    summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(...args)),
+    summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(scanCursors, ...args)),
     readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
     claim: (request) => claimer.claim(request),
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),

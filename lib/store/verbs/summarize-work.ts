@@ -1,4 +1,5 @@
 import { isEnabledAt } from '../../job/settings/enabled.js';
+import type { ScanCursors } from './scan-cursors.js';
 import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 import { IS_AHEAD_OF_CLOCK as IS_TURN_AHEAD_OF_CLOCK } from '../features/groups/turn.js';
@@ -59,7 +60,7 @@ const HAS_WAITING_JOB = `
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         q.queue IN (:assumedWaiting) OR ${HAS_WAITING_JOB} AS waiting,
+         q.queue IN (:unread) OR ${HAS_WAITING_JOB} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = ${IN_QUEUE} AND c.group_key > '' {only sqlite}`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
@@ -122,14 +123,18 @@ type WorkSummaryRow = NextTimes &
 const NO_NAME = '';
 
 export function* summarizeWork(
+  scanCursors: Pick<ScanCursors, 'slowQueues' | 'findWork'>,
   queues: readonly string[],
   schedules: readonly string[] = [],
   assumedWaiting: readonly string[] = [],
 ): Work<WorkSummary> {
   if (queues.length === 0)
     return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
-  const lists = { schedules: [NO_NAME, ...schedules], assumedWaiting: [NO_NAME, ...assumedWaiting] };
-  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, ...lists });
+  const slowQueues = scanCursors.slowQueues(queues).filter((queue) => !assumedWaiting.includes(queue));
+  const unread = [NO_NAME, ...assumedWaiting, ...slowQueues];
+  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_NAME, ...schedules], unread });
+  for (const row of rows)
+    if (slowQueues.includes(row.queue)) row.waiting = Number(yield* scanCursors.findWork(row.queue));
   const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map((row) => [row.queue, toQueueState(row)])),

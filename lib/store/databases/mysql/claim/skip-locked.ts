@@ -108,7 +108,7 @@ export function skippingLocked(lock: LockOldest): ClaimImplementation {
     mayShareTransaction: true,
     groupLock: 'lock free',
     claim: (request, start) => claimSkippingLocked(request, start, lock),
-    findWorkBefore,
+    cursorReads: { findWorkBefore, hasWorkAfter },
   };
 }
 
@@ -148,6 +148,20 @@ const firstBefore = (cursors: readonly ScanCursor[]) => `
 function* findWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<QueuePosition | undefined> {
   const [first] = yield* query<QueuePosition>(firstBefore(cursors), { queue, ...cursorValues(cursors) });
   return first && { ...first, id: safeId(first.id) };
+}
+
+// Both subqueries read away from the cursors. The other way, a read of an empty range would pass all deleted entries that
+// stand before the cursors.
+const workAfter = (cursors: readonly ScanCursor[]) => `
+  SELECT (SELECT 1 ${CLAIMABLE} AND (${rangesAfter(cursors)}) ORDER BY priority, id LIMIT 1) AS isAfter,
+         ${moreUrgent(cursors.length)}`;
+
+function* hasWorkAfter(queue: string, cursors: readonly ScanCursor[]): Work<boolean> {
+  const [row] = yield* query<ScanFacts & { isAfter: number | null }>(workAfter(cursors), {
+    queue,
+    ...cursorValues(cursors),
+  });
+  return row!.isAfter !== null || row!.moreUrgent !== null;
 }
 
 export function cursorValues(cursors: readonly QueuePosition[]): Record<string, number> {
