@@ -5,6 +5,8 @@ import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { watched } from '../support/watched-reads.js';
 
+const IS_CHECK = /SELECT priority, id\s.*\(priority < /s;
+
 // Two claims of one process are under way at a time.
 describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its process', (setup) => {
   /** Opens a store that has claimed the first of ten jobs. `on` sets the listener of the following statements. */
@@ -374,7 +376,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const [first] = await world.put({}, {});
     let looks = 0;
     const driver = interceptingDriver(async (sql) => {
-      if (!/SELECT priority, id\s.*\(priority < /s.test(sql)) return;
+      if (!IS_CHECK.test(sql)) return;
       looks++;
       await clock.advance(500);
     });
@@ -395,7 +397,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const [looking, answering, found] = [gate(), gate(), gate()];
     let looks = 0;
     const driver = interceptingDriver(async (sql) => {
-      if (!/SELECT priority, id\s.*\(priority < /s.test(sql) || looks++ > 0) return;
+      if (!IS_CHECK.test(sql) || looks++ > 0) return;
       looking.open();
       await answering.opened;
     });
@@ -417,7 +419,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const [first] = await world.put({}, {});
     let failures = 0;
     const driver = interceptingDriver((sql) => {
-      if (!/SELECT priority, id\s.*\(priority < /s.test(sql)) return Promise.resolve();
+      if (!IS_CHECK.test(sql)) return Promise.resolve();
       failures++;
       return Promise.reject(Object.assign(new Error('Table is full'), { errno: 1114, code: 'ER_RECORD_FILE_FULL' }));
     });
@@ -428,6 +430,22 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
 
     expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
     expect(failures).toBeGreaterThan(0);
+  });
+
+  it('is not made for LIFO claims, which use no cursors', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    await world.put({}, {}, {});
+    let looks = 0;
+    const driver = interceptingDriver((sql) => Promise.resolve(void (IS_CHECK.test(sql) && looks++)));
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    for (let claims = 0; claims < 3; claims++) {
+      await jobs.claim(claimRequest({ order: 'lifo', limit: 1 }));
+      await clock.advance(5_000);
+    }
+    await jobs.claim(claimRequest({ order: 'lifo' }));
+
+    expect(looks).toBe(0);
   });
 
   it('runs at once after a claim that finds no jobs, even right after the last one', async () => {
@@ -454,9 +472,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a poll after two slow missed-work checks
     await world.jobs.chooseStrategies(new Map([['q', 'auto']]));
     const [first] = await world.put({}, {});
     let onCheck = () => clock.advance(CHECK_MS);
-    const driver = interceptingDriver((sql) =>
-      /SELECT priority, id\s.*\(priority < /s.test(sql) ? onCheck() : Promise.resolve(),
-    );
+    const driver = interceptingDriver((sql) => (IS_CHECK.test(sql) ? onCheck() : Promise.resolve()));
     const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
     const taken = await claimFrom(jobs, { limit: 1 });
     for (let claims = 0; claims < 3; claims++) await jobs.claim(claimRequest({ limit: 9 }));

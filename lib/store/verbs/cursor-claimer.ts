@@ -93,9 +93,10 @@ export class CursorClaimer {
     scan: Scan,
     jobs: readonly ClaimedJob[],
   ): void {
-    if (!cursorReads || request.groups) return;
+    const { queue, order, groups, onMissedWork } = request;
+    // Others start from no cursor.
+    if (!cursorReads || groups || order === 'lifo') return;
     this.scanCursors.advance(scan, jobs, cursorReads);
-    const { queue, onMissedWork } = request;
     const due = this.scanCursors.startDueCheck(queue, scan.foundNone, scan.foundNone && !onMissedWork);
     if (!due) return;
     // After the transaction of the claim, whose locks other processes await.
