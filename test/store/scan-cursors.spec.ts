@@ -513,6 +513,28 @@ describeStoresOf(['mysql', 'mariadb'], 'a poll after two slow missed-work checks
     expect(idsOf(await jobs.claim(claimRequest()))).toEqual([first]);
   });
 
+  it('asks so for ten queues at most', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const queues = Array.from({ length: 11 }, (_, index) => `q${index}`);
+    await world.jobs.chooseStrategies(new Map(queues.map((queue) => [queue, 'auto'])));
+    let asked = 0;
+    const driver = interceptingDriver(async (sql) => {
+      if (IS_CHECK.test(sql)) await clock.advance(CHECK_MS);
+      if (sql.includes('AS isAfter')) asked++;
+    });
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    for (const queue of queues) {
+      await world.put({ queue }, { queue });
+      for (let claims = 0; claims < 4; claims++) await jobs.claim(claimRequest({ queue, limit: claims || 1 }));
+    }
+
+    const summary = await jobs.summarizeWork(queues);
+
+    expect(asked).toBe(10);
+    expect(queues.filter((queue) => summary.queues.get(queue)!.waiting)).toEqual([]);
+  });
+
   it('reads the whole queue again after a check that fails', async () => {
     const { world, clock, taken, isWaiting, on } = await slow();
     await world.jobs.complete(finalBatchOf(taken, outcomes.release));

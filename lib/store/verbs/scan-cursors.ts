@@ -13,6 +13,8 @@ const CHECK_TIME_SHARE = 50;
 const QUICK_CHECK_MS = 20;
 // The measured time may include a busy process or a lost connection, so the pause has a limit.
 const MAX_CHECK_PAUSE_MS = 10_000;
+// Each costs a poll a statement. On a busy machine, all queues seem slow.
+const MAX_SLOW_QUEUES = 10;
 
 // With more priorities in use the ranges cost more than they save.
 const MAX_PRIORITIES = 4;
@@ -92,9 +94,12 @@ export class ScanCursors {
     this.#queues.clear();
   }
 
-  /** Those whose active and finished jobs take long to read past. A poll calls `findWork` for each, instead of such a read. */
+  /**
+   * At most ten queues whose active and finished jobs take long to read past. A poll calls `findWork` for each, instead of
+   * such a read.
+   */
   slowQueues(queues: readonly string[]): string[] {
-    return queues.filter((queue) => this.#queues.get(queue)?.isSlow);
+    return queues.filter((queue) => this.#queues.get(queue)?.isSlow).slice(0, MAX_SLOW_QUEUES);
   }
 
   /** Whether a job waits after the cursors, or before them if a missed-work check is due. */
