@@ -9728,7 +9728,7 @@ SELECT :now AS at
 
 -- steps.wakeWaiting
 
-  SELECT id, queue, name, attempt, run_at
+  SELECT id, queue, name, priority, attempt, run_at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE (id IN (?)) AND state = 'scheduled' AND claim_id = 0
   ORDER BY id FOR UPDATE SKIP LOCKED

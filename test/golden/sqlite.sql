@@ -7940,7 +7940,7 @@ SELECT :now AS at
 
 -- steps.wakeWaiting
 
-  SELECT id, queue, name, attempt, run_at
+  SELECT id, queue, name, priority, attempt, run_at
   FROM sql_queue_jobs 
   WHERE (id IN (?)) AND state = 'scheduled' AND claim_id = 0
   ORDER BY id 

@@ -1,11 +1,19 @@
+import type { DataSource } from 'typeorm';
+import { signalHash } from '../../lib/job/signal.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimFrom, claimRequest, finalBatchOf, idsOf, newJob, outcomes } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, idsOf, newJob, outcomes, rescueRules } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { watched } from '../support/watched-reads.js';
 
 const IS_CHECK = /SELECT priority, id\s.*\(priority < /s;
+
+type Act = () => Promise<unknown>;
+
+const replacing = (delayMs: number | null) => keyedJob({ key: 'k', onConflict: 'replace' }, { delayMs });
 
 // Two claims of one process are under way at a time.
 describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its process', (setup) => {
@@ -251,6 +259,85 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim after jobs have returned to thei
     expect(idsOf(claimed)).toEqual([...ids.slice(5, 7), ids[9]]);
     expect(scans).toHaveLength(1);
     expect(scans[0]).toContain(`id > ${ids[5]! - 1}`);
+  });
+
+  // Each takes the first job of the queue away, and returns a function that brings it back.
+  const OTHER_RETURNS: Record<string, (here: OpenStore, world: World, application: DataSource) => Promise<Act>> = {
+    async 'been replaced'({ jobs }) {
+      const put = (delayMs: number | null) => jobs.enqueueKeyed([[replacing(delayMs)]]);
+      await put(9_000_000);
+      return () => put(null);
+    },
+
+    async 'been replaced in a transaction'({ jobs }, world, application) {
+      const put = (delayMs: number | null) =>
+        application.transaction((manager) => jobs.enqueueKeyedInTransaction([replacing(delayMs)], manager));
+      await put(9_000_000);
+      return () => put(null);
+    },
+
+    async 'been replaced by an administrator'({ jobs, admin }) {
+      await jobs.enqueueKeyed([[replacing(9_000_000)]]);
+      return () => admin.enqueueKeyed(replacing(null));
+    },
+
+    async 'been rescued'({ jobs }, world) {
+      await world.put({});
+      await world.claim({ leaseMs: 1_000 });
+      return () => {
+        world.advance(2_000);
+        return jobs.rescue(rescueRules());
+      };
+    },
+
+    async 'been unblocked'({ flows }) {
+      const jobs = [newJob({ isBlocked: true }), newJob()];
+      const { jobIds } = await flows.create({ jobs, edges: [{ job: 0, needs: 1, onFailure: 'cancel' }] });
+      return () => flows.settle([jobIds[1]!], () => 60_000);
+    },
+
+    async 'been woken by a signal'({ jobs, steps }, world) {
+      const [jobId] = await world.put({});
+      const taken = await claimFrom(jobs, { limit: 1 });
+      const signal = { name: 'approval', key: 'k', hash: signalHash('approval', 'k') };
+      const wait = await steps.waitForSignal({ jobId: jobId!, claimId: taken.id }, 'approval', signal, 9_000_000);
+      const { untilMs } = wait as { untilMs: number };
+      await jobs.complete(finalBatchOf(taken, { kind: 'snooze', delayMs: 9_000_000, untilMs, signal: signal.hash }));
+      return async () => {
+        await steps.signal({ ...signal, data: '5' });
+        await steps.wakeWaiting(signal.hash);
+      };
+    },
+
+    async 'been released by their owner'({ consumer }, world) {
+      const [id] = await world.put({});
+      await consumer.assign(id!, { workerId: 'w', owner: 'ann', leaseMs: null }, 'anyone', () => ({ maxAttempts: 5 }));
+      return () => consumer.end(id!, { owner: 'ann' }, () => ({ outcome: outcomes.release, retentionMs: false }));
+    },
+  };
+
+  it.each(Object.entries(OTHER_RETURNS))('starts before the first job that has %s', async (_, takeAway) => {
+    const world = await setup();
+    const scans: string[] = [];
+    const driver = interceptingDriver((sql) => {
+      if (sql.includes('AS moreUrgent')) scans.push(sql);
+      return Promise.resolve();
+    });
+    const application = await world.connect({ driver });
+    const here = await world.open({ dataSource: application });
+    const bringBack = await takeAway(here, world, application);
+    const [{ id: first }] = (await world.sql<{ id: number }>('SELECT MIN(id) AS id FROM sql_queue_jobs')) as [
+      { id: number },
+    ];
+    await world.put({}, {}, {}, {});
+    await here.jobs.complete(finalBatchOf(await claimFrom(here.jobs, { limit: 3 })));
+    scans.length = 0;
+
+    await bringBack();
+
+    expect(idsOf(await here.jobs.claim(claimRequest({ limit: 1 })))).toEqual([Number(first)]);
+    expect(scans).toHaveLength(1);
+    expect(scans[0]).toContain(`id > ${Number(first) - 1}`);
   });
 
   it('finds a returned job that is more urgent than all jobs that were claimed since', async () => {

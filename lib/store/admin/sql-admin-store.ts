@@ -20,8 +20,7 @@ import { readSuspectFacts } from './read-problem-facts.js';
 import { readQueues } from '../features/queues/read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import { lockMatching } from './search-conditions.js';
-import type { KeyedCallResult } from '../features/keys/key-store.js';
-import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
+import { replacedJobs, type KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { cancelIdleJobs } from '../ends/cancel-idle-jobs.js';
 import { UNUSED_KEY_RETENTION_MS } from '../features/keys/key-rows.js';
@@ -197,8 +196,7 @@ export function sqlAdminStore(
 
     async enqueueKeyed(job, change = {}) {
       const [result] = await keyed.enqueue([[job]], change);
-      // A replaced job keeps its old id, so it may stand before the cursors.
-      if (hasReplaced(result!)) scanCursors.reset();
+      scanCursors.moveBefore(replacedJobs([job], result!));
       return result!;
     },
 
@@ -221,9 +219,6 @@ function* setPaused(dialect: Pick<Dialect, 'addQueues'>, given: readonly string[
   yield* dialect.addQueues(queues);
   yield* set();
 }
-
-const hasReplaced = (result: KeyedCallResult) =>
-  result !== 'locked' && !(result instanceof Error) && result.some(({ outcome }) => outcome === 'replaced');
 
 const lengthOf = ({ length }: { readonly length: number }) => length;
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { Archives } from '../tables/archive-options.js';
+import type { ReturnedJob } from './claim.js';
 
 /** The parts that the stores on one database share. */
 export interface StoreParts {
@@ -12,8 +13,8 @@ export interface StoreParts {
   readonly database: SqlDatabase;
   /** For enqueues and the verbs of people, which may wait for a lock of an application transaction. */
   readonly blocking: SqlDatabase;
-  /** Called when jobs may wait before the positions at which claims start to read. */
-  readonly scanCursors: { reset(): void };
+  /** Called with jobs that may wait again, before the positions at which claims start to read. */
+  readonly scanCursors: { moveBefore(returned: readonly ReturnedJob[]): void };
   readonly clock: Clock;
   /** For finished jobs whose retention is over. Undefined: they are deleted. */
   readonly archives: Archives | undefined;

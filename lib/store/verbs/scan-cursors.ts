@@ -89,11 +89,6 @@ export class ScanCursors {
     moved.passesClaimedFrom = UNKNOWN;
   }
 
-  /** Moves all cursors to the head, because jobs may wait before them. */
-  reset(): void {
-    this.#queues.clear();
-  }
-
   /**
    * At most ten queues whose active and finished jobs take long to read past. A poll calls `findWork` for each, instead of
    * such a read.
@@ -134,13 +129,13 @@ export class ScanCursors {
     return {
       bounds: known.boundsOfCheck(foundNone),
       done: (missed: QueuePosition | undefined) => {
-        // Jobs may have returned meanwhile, which has replaced or removed the state.
         const current = this.#queues.get(queue);
         if (!current) return true;
         current.checkedAt = this.clock.monotonic();
         current.checkTimes = [current.checkedAt - now, current.checkTimes[0]];
         if (missed) this.#moveBeforeMissed(queue, missed);
-        return missed !== undefined;
+        // Jobs that have returned meanwhile have replaced the state, and the check may have read before.
+        return missed !== undefined || current !== known;
       },
       // The next claim starts at the head of the queue.
       fail: () => this.#queues.delete(queue),

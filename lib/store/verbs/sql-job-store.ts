@@ -8,13 +8,12 @@ import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
-import type { KeyedCallResult } from '../features/keys/key-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import { chunkJobs, enterJobs, hasEnterHook, insertJobs } from '../ends/enter-jobs.js';
 import { fenceClaims, isFinished } from '../rows/fence.js';
 import { handOff } from './hand-off.js';
-import type { KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
+import { replacedJobs, type KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { extend, deleteEmptyClaims } from '../rows/lease.js';
 import { hasUnusedKeys, pruneKeys } from '../features/keys/key-rows.js';
 import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
@@ -105,15 +104,15 @@ export function sqlJobStore(
 
     async enqueueKeyed(calls) {
       const results = await keyed.enqueue(calls);
-      // A replaced job keeps its old id, so it may stand before the cursors.
-      if (results.some(hasReplaced)) scanCursors.reset();
+      scanCursors.moveBefore(calls.flatMap((call, index) => replacedJobs(call, results[index]!)));
       return results;
     },
 
     async enqueueKeyedInTransaction(jobs, transaction) {
       database.requireOpenTransaction(transaction);
       const results = await keyed.enqueueWithin(jobs, transaction);
-      if (hasReplaced(results)) commits.afterCommit(transaction, () => scanCursors.reset());
+      const replaced = replacedJobs(jobs, results);
+      if (replaced.length > 0) commits.afterCommit(transaction, () => scanCursors.moveBefore(replaced));
       return results;
     },
 
@@ -183,7 +182,7 @@ export function sqlJobStore(
         rules,
         (id, decided) => withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
         (rescued) => {
-          scanCursors.reset();
+          scanCursors.moveBefore(rescued.map(({ job }) => job));
           onRescued?.(rescued);
         },
       );
@@ -223,10 +222,6 @@ function* completeAll({ completions, claims }: CompletionBatch): Work<Completion
 
 // eslint-disable-next-line require-yield
 function* doNothing(): Work<void> {}
-
-function hasReplaced(result: KeyedCallResult): boolean {
-  return Array.isArray(result) && result.some(({ outcome }) => outcome === 'replaced');
-}
 
 /** The jobs that the batch returns to their queues, where they may stand before the scan cursors. */
 function returningJobs({ completions }: CompletionBatch): ReturnedJob[] {

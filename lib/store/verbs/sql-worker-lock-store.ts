@@ -70,7 +70,7 @@ export function sqlWorkerLockStore(
         rules,
         (claim, decided) => database.transaction(() => rescueOrphan(workerLocks, claim, decided)),
         (jobs) => {
-          scanCursors.reset();
+          scanCursors.moveBefore(jobs.map(({ job }) => job));
           onRescued?.(jobs);
         },
       );

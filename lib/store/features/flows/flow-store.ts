@@ -14,6 +14,7 @@ export interface StoredFlow {
 
 /** A blocked job that can run now, or after its delay. */
 export interface UnblockedJob extends EventJob {
+  readonly priority: number;
   readonly delayMs: number;
 }
 

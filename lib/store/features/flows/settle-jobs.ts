@@ -126,7 +126,7 @@ function isSettled({ open_edge, failed_edge }: StandingRow): boolean {
 
 function* unblock(rows: readonly LockedRow[]): Work<UnblockedJob[]> {
   if (rows.length === 0) return [];
-  const jobs = rows.map((row) => ({ ...toEventJob(row), delayMs: delayOf(row) }));
+  const jobs = rows.map((row) => ({ ...toEventJob(row), priority: row.priority, delayMs: delayOf(row) }));
   const free = jobs.filter(({ delayMs }) => delayMs <= 0);
   yield* recordEvents(jobEventsOf('promoted', free));
   const waiting = idsOf(free);

@@ -69,7 +69,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
       }
       ids = await settledAfter(ended);
     }
-    if (unblocked.length > 0) scanCursors.reset();
+    scanCursors.moveBefore(unblocked);
     return { unblocked, cancelled, ...(locked.length > 0 && { locked }) };
   }
 

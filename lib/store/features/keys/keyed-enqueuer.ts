@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../../job/errors.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
+import type { ReturnedJob } from '../../rows/claim.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import {
   applyKeyPlan,
@@ -182,4 +183,13 @@ function countStored(result: KeyedEnqueueResult): number {
 function* extendUnlockedKeyRetention(keys: readonly KeyName[]): Work<void> {
   const { locked } = yield* lockKeysSkipLocked(keys);
   yield* extendKeyRetention(keys.filter((key) => locked.has(keyIdOf(key))));
+}
+
+/** Each keeps its id, so it may stand before the scan cursors. */
+export function replacedJobs(call: readonly NewJob[], result: KeyedCallResult): ReturnedJob[] {
+  if (result === 'locked' || result instanceof Error) return [];
+  return result.flatMap(({ id, outcome }, index) => {
+    const { queue, priority } = call[index]!;
+    return outcome === 'replaced' ? [{ id, queue, priority }] : [];
+  });
 }

@@ -44,8 +44,8 @@ export function sqlConsumerStore({ database, blocking, scanCursors }: StoreParts
   ): Promise<EndedAssignment> {
     if (transaction !== undefined) return within(id, transaction, work);
     const ended = await transact(() => work());
-    // The job may be the first of its queue again.
-    scanCursors.reset();
+    // The job may wait again.
+    scanCursors.moveBefore([ended.job]);
     return ended;
   }
 
@@ -82,8 +82,9 @@ export function sqlConsumerStore({ database, blocking, scanCursors }: StoreParts
     extend: (id, holder, leaseMs) => blocking.transactOnce(() => extendAssignment(id, holder, leaseMs)),
     move: (id, holder, stage, transaction) => end(id, transaction, (located) => moveJob(id, holder, stage, located)),
 
-    async onCommitted({ queue, group, countsInGroup }) {
-      scanCursors.reset();
+    async onCommitted(job) {
+      scanCursors.moveBefore([job]);
+      const { queue, group, countsInGroup } = job;
       if (group === null || countsInGroup === false) return;
       await blocking.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
     },

@@ -60,7 +60,7 @@ const ALL_WAITS = `
 // A job that has not returned to its queue yet looks for the signal itself, after its return has committed. A job that
 // another transaction has locked stays for the search for missed signals, so that it delays no other job.
 const LOCK_SCHEDULED = `
-  SELECT id, queue, name, attempt, run_at
+  SELECT id, queue, name, priority, attempt, run_at
   FROM {jobs} {by primary}
   WHERE :ids AND state = 'scheduled' AND claim_id = 0
   ORDER BY id {lock free}`;
@@ -120,14 +120,16 @@ export function* readMissedWaits({ hash, jobId, name }: WaitPosition, limit: num
  */
 export function* endWaits(waits: readonly Wait[]): Work<WokenJob[]> {
   const waitsOf = groupBy(waits, ({ jobId }) => jobId);
-  const locked = yield* query<EventJob & { run_at: number }>(LOCK_SCHEDULED, { ids: new Ids([...waitsOf.keys()]) });
+  const locked = yield* query<EventJob & Pick<TableRow<'jobs'>, 'priority' | 'run_at'>>(LOCK_SCHEDULED, {
+    ids: new Ids([...waitsOf.keys()]),
+  });
   const jobs = locked.filter(({ id, run_at }) =>
     waitsOf.get(Number(id))!.some(({ untilMs }) => untilMs === Number(run_at)),
   );
   if (jobs.length === 0) return [];
   yield* recordEvents(jobEventsOf('promoted', jobs));
   yield* execute(MAKE_DUE, { ids: new Ids(idsOf(jobs)) });
-  return jobs.map(({ id, queue }) => ({ id: Number(id), queue }));
+  return jobs.map(({ id, queue, priority }) => ({ id: Number(id), queue, priority }));
 }
 
 function toWait({ signal_hash, job_id, name, until_at }: WaitRow): Wait {

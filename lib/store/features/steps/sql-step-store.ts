@@ -117,7 +117,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
     const woken: port.WokenJob[] = [];
     for (const batch of batchesOf(waits, pageSize(WAKE_PAGE_SIZE)))
       woken.push(...(await blocking.transaction(() => endWaits(batch))));
-    if (woken.length > 0) scanCursors.reset();
+    scanCursors.moveBefore(woken);
     return woken;
   }
 

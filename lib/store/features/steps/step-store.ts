@@ -95,6 +95,7 @@ export interface StepRecord {
 export interface WokenJob {
   readonly id: number;
   readonly queue: string;
+  readonly priority: number;
 }
 
 /**
