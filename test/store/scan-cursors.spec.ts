@@ -619,6 +619,10 @@ describeStoresOf(['mysql', 'mariadb'], 'a poll after two slow missed-work checks
     const summary = await jobs.summarizeWork(queues);
 
     expect(asked).toBe(10);
+
+    asked = 0;
+    await jobs.summarizeWork(queues, [], queues.slice(0, 1));
+    expect(asked).toBe(10);
     expect(queues.filter((queue) => summary.queues.get(queue)!.waiting)).toEqual([]);
   });
 

@@ -130,7 +130,8 @@ export function* summarizeWork(
 ): Work<WorkSummary> {
   if (queues.length === 0)
     return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
-  const slowQueues = scanCursors.slowQueues(queues).filter((queue) => !assumedWaiting.includes(queue));
+  const assumed = new Set(assumedWaiting);
+  const slowQueues = scanCursors.slowQueues(queues.filter((queue) => !assumed.has(queue)));
   const unread = [NO_NAME, ...assumedWaiting, ...slowQueues];
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_NAME, ...schedules], unread });
   for (const row of rows)
