@@ -94,7 +94,7 @@ export class CursorClaimer {
     jobs: readonly ClaimedJob[],
   ): void {
     const { queue, order, groups, onMissedWork } = request;
-    // Others start from no cursor.
+    // Other claims start from no cursor.
     if (!cursorReads || groups || order === 'lifo') return;
     this.scanCursors.advance(scan, jobs, cursorReads);
     const due = this.scanCursors.startDueCheck(queue, scan.foundNone, scan.foundNone && !onMissedWork);

@@ -208,7 +208,7 @@ export class Scan implements ScanStart {
   /** The last id that this claim has locked, for each priority. */
   readonly #reached = new Map<number, number>();
 
-  /** @param state if it was reset since, the claim changes nothing */
+  /** @param state if it was replaced since, the claim advances no cursor that is still used */
   constructor(readonly state: QueueScanState) {
     // A scan over the locked jobs of running claims would cost as much as a claim of its own.
     const lastIds = new Map(state.lastIds);
