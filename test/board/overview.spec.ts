@@ -166,6 +166,7 @@ describe('the overview of the board', () => {
     ] as const) {
       await page.keyboard.press('Control+k');
       await page.keyboard.type(text);
+      await page.getByRole('option', { name: found }).waitFor();
       expect(await page.getByRole('option').allInnerTexts()).toEqual([expect.stringContaining(found)]);
       await page.keyboard.press('Enter');
       await heading('Jobs');
@@ -189,5 +190,22 @@ describe('the overview of the board', () => {
 
     expect(filtered).toContain('find=rep');
     expect(await admin.queues()).toMatchObject([{ queue: 'email', paused: true }, { queue: 'report' }]);
+  });
+
+  it('keeps a search open that begins before the browser has reported the end of the last one', async () => {
+    const { board } = await start();
+    const { page } = await board('');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('key:order-7');
+    await page.getByRole('option', { name: 'Jobs with the key order-7' }).waitFor();
+    // Both keys arrive before the browser does anything else.
+    await page.evaluate(`
+      for (const key of [{ key: 'Enter' }, { key: 'k', ctrlKey: true }])
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true }));
+    `);
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+    await page.keyboard.type('group:acme');
+
+    await page.getByRole('option', { name: 'Jobs with the group acme' }).waitFor();
   });
 });

@@ -11,9 +11,11 @@ import { FILTER_FIELDS, parseField, valueOf, type FilterField } from '../pages/j
 import { ENTRIES } from './pages.js';
 import { showHelp } from './help.js';
 
-const isOpen = signal(false);
+/** The number of the open palette. Each one has another number. */
+const opened = signal<number | undefined>(undefined);
+let lastNumber = 0;
 
-export const openPalette = () => (isOpen.value = true);
+export const openPalette = () => (opened.value ??= ++lastNumber);
 
 interface Entry {
   readonly icon: IconName;
@@ -26,19 +28,25 @@ const MAX_SHOWN = 12;
 const THEME_ICONS = { light: 'sun', dark: 'moon', auto: 'auto' } as const;
 
 export function Palette() {
-  return isOpen.value ? <OpenPalette /> : null;
+  const number = opened.value;
+  return number ? <OpenPalette key={number} number={number} /> : null;
 }
 
-function OpenPalette() {
+function OpenPalette({ number: own }: { number: number }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   // Before the next key arrives.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const entries = entriesOf(text);
+  const onClose = () => {
+    // The next palette may be open when the browser reports the end of this one.
+    if (opened.value === own) opened.value = undefined;
+  };
   const run = (entry: Entry | undefined) => {
     if (!entry) return;
     dialog.current?.close();
+    onClose();
     entry.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -53,7 +61,7 @@ function OpenPalette() {
       ref={dialog}
       class="palette"
       aria-label="Find"
-      onClose={() => (isOpen.value = false)}
+      onClose={onClose}
       onClick={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       <div class="palette-input">
