@@ -111,7 +111,8 @@ describeEngines(
 
       await runner.stop();
 
-      expect(await listeners(world)).toEqual([]);
+      // The server may list the statement for a moment after its answer.
+      await eventually(async () => (await listeners(world)).length === 0);
     });
 
     it('is opened again when the worker starts again', async () => {
