@@ -4,8 +4,8 @@ import type { EngineBase } from './subsystems.js';
 import { inRootContext } from '../common/async-context.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import type { ConsumerParts } from '../consumer/consumer-parts.js';
-import { isClaimableAtOnce, isFinalOutcome } from '../job/outcome.js';
-import { logFailure } from '../worker/complete/outcome-effects.js';
+import { isFinalOutcome } from '../job/outcome.js';
+import { followOutcome, logFailure, type OutcomeFollowers } from '../worker/complete/outcome-effects.js';
 import { Rescuer } from '../worker/complete/rescuer.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { explainedReply } from '../producer/explained-reply.js';
@@ -54,34 +54,33 @@ export function createAdmin(
 export function createConsumer(base: EngineBase) {
   const { core, stores, events, waits, notifier, settler, unserved, instrumentations } = base;
   const { clock, logger, random, optionsFor } = core;
+  const followers: OutcomeFollowers = {
+    // Without a worker this process does not poll, so it knows of no waiter.
+    waitNotifier: { notifyEnded: ({ id }) => waits.waitNotifier.notifyAlways(id) },
+    settler,
+    announce: (queue, jobs) => notifier.wake(queue, jobs),
+    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
+  };
   const rescuer = new Rescuer({
+    ...followers,
     events: events.local,
-    waitNotifier: waits.waitNotifier,
     logger,
     random,
     clock,
     optionsFor,
     instrumentations,
-    settler,
     ownWork: {
       isHeld: (claimId) => notifier.ownWork?.isHeld(claimId) ?? false,
       isRunning: (claimId, jobId) => notifier.ownWork?.isRunning(claimId, jobId) ?? false,
     },
-    announce: (queue, jobs) => notifier.wake(queue, jobs),
-    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });
   const ended: ConsumerParts['ended'] = (job, outcome, result, heldMs, owner) => {
     events.local.emitOutcome(job, outcome, result, heldMs, owner);
     instrumentations.ended(job, outcome, heldMs, null);
     logFailure(job, outcome, core);
-    if (isFinalOutcome(outcome)) waits.waitNotifier.notifyAlways(job.id);
-    if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
     // The owner keeps the job, so no worker can claim it.
-    if (heldMs === null) return;
-    const { deadLetter } = optionsFor(job.queue);
-    if (outcome.kind === 'dead' && deadLetter) notifier.wake(deadLetter);
-    if (isClaimableAtOnce(outcome)) notifier.wake(job.queue);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') notifier.expectDue(job.queue, outcome.delayMs);
+    if (heldMs === null && !isFinalOutcome(outcome)) return;
+    void followOutcome(job, outcome, optionsFor(job.queue).deadLetter, followers);
   };
   return new QueueConsumer({
     store: stores.consumer,

@@ -281,7 +281,13 @@ describeEngines('a process that polls once an hour', (setup) => {
     await expect(result).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
   });
 
-  it('is notified when a job is rescued for the last time', async () => {
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    ['a worker', (world) => world.start({ handlers: { q: () => 'done' } })],
+    [
+      'the claim of a process without a worker',
+      async (world) => (await world.start({ autoStart: false })).consumer.claim('q', { owner: 'ann' }),
+    ],
+  ])('is notified when %s rescues its job for the last time', async (_, rescue) => {
     const world = await setup();
     const { producer, waiterChannel } = await waiting(world);
     const { id } = await producer.enqueue('q', 0, { retry: 1 });
@@ -292,7 +298,7 @@ describeEngines('a process that polls once an hour', (setup) => {
     await waiterChannel.untilListening();
 
     world.advance(60_000);
-    await world.start({ handlers: { q: () => 'done' } });
+    await rescue(world);
 
     await expect(result).rejects.toMatchObject({ code: 'JOB_FAILED', error: { code: 'WORKER_LOST' } });
   });

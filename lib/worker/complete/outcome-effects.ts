@@ -16,6 +16,7 @@ import type { Completion } from '../../store/rows/completion.js';
 import type { ActiveClaim, BufferedJob } from '../queue/active-claim.js';
 import type { WorkerContext } from '../queue/worker-context.js';
 import type { WrittenOutcome } from './entry-batch.js';
+import type { FlowSettler } from './flow-settler.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { logStack, logText } from '../../common/logger.js';
 
@@ -88,9 +89,9 @@ export class OutcomeEffects {
     this.#pendingOutcomes++;
     const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, this.options, clock);
     completer.complete(claim, completion, (written) => {
-      if (isWritten(written)) this.#onCommitted(job, null, null, written, undefined);
-      else if (written === 'unconfirmed') this.#logUnconfirmed(job, claim, outcome);
-      this.#finishOutcome(claim, this.#settle(job, written));
+      const settled = isWritten(written) ? this.#onCommitted(job, null, null, written, undefined) : undefined;
+      if (written === 'unconfirmed') this.#logUnconfirmed(job, claim, outcome);
+      this.#finishOutcome(claim, settled);
     });
   }
 
@@ -106,11 +107,14 @@ export class OutcomeEffects {
     const completion = attempt.completionOf(outcome);
     const { ranMs } = completion;
     const onWritten = (written: WrittenOutcome) => {
-      if (isWritten(written)) this.#onCommitted(job, ranMs, startedAtMs, written, result);
-      else this.#onNotWritten(job, claim, ranMs, written === 'lost' ? undefined : outcome);
-      if (attempt.hasReported && isWritten(written) && isFinalOutcome(written) && !isKept(completion, written))
+      if (!isWritten(written)) {
+        this.#onNotWritten(job, claim, ranMs, written === 'lost' ? undefined : outcome);
+        return this.#finishOutcome(claim);
+      }
+      const settled = this.#onCommitted(job, ranMs, startedAtMs, written, result);
+      if (attempt.hasReported && isFinalOutcome(written) && !isKept(completion, written))
         void this.parts.jobLogWriter.delete(job.id);
-      this.#finishOutcome(claim, this.#settle(job, written));
+      this.#finishOutcome(claim, settled);
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
     claim.markCommitted(job.id);
@@ -129,35 +133,24 @@ export class OutcomeEffects {
     else this.#endOutcome();
   }
 
-  /** Other jobs of its flow may have waited for the job. The job itself may be blocked by children that have ended. */
-  #settle({ id, overrides }: ClaimedJob, written: WrittenOutcome): Promise<void> | undefined {
-    if (!isWritten(written)) return undefined;
-    if (written.kind === 'block') return this.parts.settler.recheck([id]);
-    return overrides?.flow !== undefined && isFinalOutcome(written) ? this.parts.settler.settle([id]) : undefined;
-  }
-
   #endOutcome(): void {
     this.#pendingOutcomes--;
     this.onOutcomeDone();
   }
 
-  /** The times are null if the handler was not called. */
+  /** The times are null if the handler was not called. Returns the promise of `followOutcome`. */
   #onCommitted(
     job: ClaimedJob,
     ranMs: number | null,
     startedAtMs: number | null,
     outcome: Outcome,
     result: unknown,
-  ): void {
+  ): Promise<void> | undefined {
     this.parts.events.emitOutcome(job, outcome, result, ranMs);
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
     logFailure(job, outcome, this.parts);
-    if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(job.queue, outcome.delayMs);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
-    if (isClaimableAtOnce(outcome)) this.parts.announce(job.queue, 1);
-    const { deadLetter } = this.options;
-    if (outcome.kind === 'dead' && deadLetter) this.parts.announce(deadLetter, 1);
+    return followOutcome(job, outcome, this.options.deadLetter, this.parts);
   }
 
   /** The signal may have come while the job returned to its queue. If this fails, the pruner wakes the job. */
@@ -185,6 +178,35 @@ export class OutcomeEffects {
       jobLogParams(job, this.parts.workerId),
     );
   }
+}
+
+/** Those who wait for an outcome. */
+export interface OutcomeFollowers {
+  readonly waitNotifier: { notifyEnded(job: Pick<ClaimedJob, 'id' | 'overrides'>): void };
+  readonly settler: Pick<FlowSettler, 'settle' | 'recheck'>;
+  /** The queue has further waiting jobs. */
+  readonly announce: (queue: string, jobs: number) => void;
+  readonly expectDue: (queue: string, ms: number) => void;
+}
+
+/**
+ * Call it after an outcome has committed, of a run, of an owner or of a rescue. The callers who wait for the job, the workers of
+ * its queue and of its dead letter are notified, and its flow goes on: the promise resolves when that is stored.
+ */
+export function followOutcome(
+  { id, queue, overrides }: Pick<ClaimedJob, 'id' | 'queue' | 'overrides'>,
+  outcome: Outcome,
+  deadLetter: string | false,
+  { waitNotifier, settler, announce, expectDue }: OutcomeFollowers,
+): Promise<void> | undefined {
+  const isFinal = isFinalOutcome(outcome);
+  if (isFinal) waitNotifier.notifyEnded({ id, overrides });
+  if (isClaimableAtOnce(outcome)) announce(queue, 1);
+  else if (outcome.kind === 'retry' || outcome.kind === 'snooze') expectDue(queue, outcome.delayMs);
+  if (outcome.kind === 'dead' && deadLetter) announce(deadLetter, 1);
+  // The jobs that it needs may have ended while it was being blocked.
+  if (outcome.kind === 'block') return settler.recheck([id]);
+  return isFinal && overrides?.flow !== undefined ? settler.settle([id]) : undefined;
 }
 
 function isWritten(written: WrittenOutcome): written is Outcome {

@@ -1,19 +1,17 @@
 import { groupBy } from '../../common/lists.js';
-import { expiredLeaseError, isFinalOutcome, outcomeAfterExpiredLease } from '../../job/outcome.js';
+import { expiredLeaseError, outcomeAfterExpiredLease } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { JobStore, RescuedJob, RescueRules } from '../../store/verbs/job-store.js';
 import type { WorkerLockStore } from '../../store/verbs/worker-lock-store.js';
 import type { LogParams } from '../../common/logger.js';
 import type { OwnWork } from '../../job/own-work.js';
 import type { WorkerParts } from '../worker-parts.js';
-import { logFailure } from './outcome-effects.js';
+import { followOutcome, logFailure, type OutcomeFollowers } from './outcome-effects.js';
 
-export interface RescuerParts extends Pick<
-  WorkerParts,
-  'events' | 'waitNotifier' | 'logger' | 'optionsFor' | 'instrumentations' | 'settler' | 'random' | 'clock'
-> {
-  readonly announce: (queue: string, jobs: number) => void;
-  readonly expectDue: (queue: string, ms: number) => void;
+export interface RescuerParts
+  extends
+    OutcomeFollowers,
+    Pick<WorkerParts, 'events' | 'logger' | 'optionsFor' | 'instrumentations' | 'random' | 'clock'> {
   readonly ownWork: OwnWork;
 }
 
@@ -37,25 +35,20 @@ export class Rescuer {
   }
 
   #onRescued(rescued: readonly RescuedJob[]): void {
-    const { events, waitNotifier, instrumentations, announce, expectDue } = this.parts;
+    const { events, instrumentations } = this.parts;
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, owner } = job;
       const error = storedError(expiredLeaseError(job));
       const eventFields = { jobId, queue, name, attempt, owner: owner || null, ranMs: null, error };
-      const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
-      events.deliver({ ...eventFields, event: 'rescued', delayMs });
+      events.deliver({ ...eventFields, event: 'rescued', delayMs: outcome.kind === 'retry' ? outcome.delayMs : 0 });
       instrumentations.rescued(job, outcome);
-      if (isFinalOutcome(outcome)) waitNotifier.notifyEnded(job);
       if (outcome.kind === 'cancel') events.deliver({ ...eventFields, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {
         events.deliver({ ...eventFields, event: 'dead' });
         logFailure(job, outcome, { ...this.parts, workerId: job.workerId });
-        if (deadLetter) announce(deadLetter, 1);
-      } else if (delayMs > 0) expectDue(queue, delayMs);
-      else if (outcome.kind !== 'cancel') announce(queue, 1);
+      }
+      void followOutcome(job, outcome, deadLetter, this.parts);
     }
-    const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
-    if (ended.length > 0) void this.parts.settler.settle(ended.map(({ job }) => job.id));
   }
 }
 
