@@ -1,21 +1,32 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { installLibrary } from '../support/built-library.js';
+import { installLibrary, sources } from '../support/built-library.js';
+import { cached } from '../support/cached.js';
 
 const root = resolve(import.meta.dirname, '../..');
+const sample = join(root, 'sample');
 const run = promisify(execFile);
 
-/** A sample as `npm start` compiles it, with the library as it is published, in a folder without other builds. */
-export interface BuiltSample {
-  main: string;
-  remove(): Promise<void>;
+/**
+ * Compiles the samples as `npm start` does, with the library as it is published, in a folder without other builds. All test
+ * files share it. Returns the path of `main.js` of one sample.
+ */
+export async function buildSample(name: string): Promise<string> {
+  const folder = await cached('samples', await texts(), build);
+  return join(folder, 'build', name, 'main.js');
 }
 
-export async function buildSample(name: string): Promise<BuiltSample> {
-  const folder = await mkdtemp(join(tmpdir(), 'sql-queue-sample-'));
+async function texts(): Promise<Map<string, string>> {
+  const names = (await readdir(sample, { recursive: true })).filter((file) => /\.(ts|json)$/.test(file)).sort();
+  const own = await Promise.all(
+    names.map(async (file) => [`sample/${file}`, await readFile(join(sample, file), 'utf8')] as const),
+  );
+  return new Map([...(await sources()), ...own]);
+}
+
+async function build(folder: string): Promise<void> {
   const output = join(folder, 'build');
   const library = join(output, 'node_modules/nestjs-sql-queue');
   // The files that a sample reads besides its own, and all packages but the library.
@@ -25,14 +36,9 @@ export async function buildSample(name: string): Promise<BuiltSample> {
 
   await installLibrary(library);
   await node('node_modules/typescript/bin/tsc', '-p', folder);
-  return {
-    main: join(output, name, 'main.js'),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
 }
 
 function tsconfig(output: string, library: string) {
-  const sample = join(root, 'sample');
   return {
     extends: join(sample, 'tsconfig.build.json'),
     compilerOptions: {

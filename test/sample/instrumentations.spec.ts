@@ -8,22 +8,20 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { eventually } from '../support/eventually.js';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-let built: BuiltSample;
+let main: string;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('11-instrumentations');
+  main = await buildSample('11-instrumentations');
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
   cleanups = [];
 });
-
-afterAll(() => built?.remove());
 
 describe('the instrumentations sample', () => {
   it('sends metrics to a DogStatsD agent, and the error of the dead job to Sentry', async () => {
@@ -33,7 +31,7 @@ describe('the instrumentations sample', () => {
     cleanups.push(() => rm(cwd, { recursive: true, force: true }));
 
     const env = { DD_DOGSTATSD_PORT: String(agent.port), SENTRY_DSN: sentry.dsn, DATABASE_URL: undefined };
-    const sample = new SampleProcess({ main: built.main, args: [], cwd, env });
+    const sample = new SampleProcess({ main, args: [], cwd, env });
     cleanups.push(() => sample.kill());
     const end = await sample.ended;
     await eventually(() => agent.lines.filter((line) => line.startsWith('sql_queue.jobs.ended')).length === 3);

@@ -4,30 +4,29 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually.js';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 const FIND_PROMETHEUS = '../../scripts/monitoring/prometheus.mjs';
 const run = promisify(execFile);
 
 describe('the operations sample', () => {
-  let built: BuiltSample;
+  let main: string;
   let cwd = '';
   let sample: SampleProcess;
 
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'sql-queue-operations-'));
-    built = await buildSample('10-operations');
+    main = await buildSample('10-operations');
   });
 
   afterAll(async () => {
     sample?.kill();
-    await built?.remove();
     await rm(cwd, { recursive: true, force: true });
   });
 
   it('shows its queues on the board, as metrics, as health and on the command line, and ends at Ctrl-C', async () => {
-    sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
+    sample = new SampleProcess({ main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
     const [, board] = await sample.until(/Board: +(\S+)/);
     const url = board!.replace(/\/queues$/, '');
     const authorization = `Basic ${Buffer.from('ann:team').toString('base64')}`;
@@ -58,7 +57,7 @@ describe('the operations sample', () => {
   });
 
   async function status(): Promise<{ queue: string }[]> {
-    const command = join(dirname(dirname(built.main)), 'node_modules/nestjs-sql-queue/dist/cli.js');
+    const command = join(dirname(dirname(main)), 'node_modules/nestjs-sql-queue/dist/cli.js');
     const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: `sqlite:${join(cwd, 'operations.sqlite')}` };
     const { stdout } = await run(process.execPath, [command, 'status', '--json'], { env });
     return JSON.parse(stdout) as { queue: string }[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { PhotoPage } from './photo-page.js';
 import { SampleProcess } from './sample-process.js';
 
@@ -17,18 +17,16 @@ interface Task {
 
 type Lists = Record<'waiting' | 'review' | 'taken' | 'putOff' | 'finished', Task[]> & { codeWorks: boolean };
 
-let built: BuiltSample;
+let main: string;
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('04-people');
+  main = await buildSample('04-people');
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-afterAll(() => built?.remove());
 
 describe('the people sample', () => {
   it('lets people take, finish, put off and review photos, together with code', async () => {
@@ -176,7 +174,7 @@ describe('the page of the people sample, in two browser windows,', () => {
 
 async function start(folder?: string) {
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'sql-queue-people-')));
-  const sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
+  const sample = new SampleProcess({ main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
   cleanups.push(async () => {
     sample.kill();
     await sample.ended;

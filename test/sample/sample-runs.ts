@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestConnection, type TestServer } from '../support/servers.js';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 /** A folder and a database of its own for sample processes. Both are deleted after the test. */
@@ -14,18 +14,16 @@ export interface SampleRuns {
 
 /** Builds the sample once per suite, and returns the setup of a test. */
 export function runsOf(name: string): (server: TestServer) => Promise<SampleRuns> {
-  let built: BuiltSample;
+  let main: string;
   const cleanups: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    built = await buildSample(name);
+    main = await buildSample(name);
   });
 
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
-
-  afterAll(() => built?.remove());
 
   return async (server) => {
     const cwd = await mkdtemp(join(tmpdir(), `sql-queue-${name}-`));
@@ -34,7 +32,7 @@ export function runsOf(name: string): (server: TestServer) => Promise<SampleRuns
     cleanups.push(drop);
     const env = { DATABASE_URL: 'url' in connection ? connection.url : undefined };
     const start = () => {
-      const sample = new SampleProcess({ main: built.main, args: [], cwd, env });
+      const sample = new SampleProcess({ main, args: [], cwd, env });
       cleanups.push(async () => {
         sample.kill();
         await sample.ended;

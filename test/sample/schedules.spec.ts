@@ -2,22 +2,20 @@ import Database from 'better-sqlite3';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-let built: BuiltSample;
+let main: string;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('07-schedules');
+  main = await buildSample('07-schedules');
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
   cleanups = [];
 });
-
-afterAll(() => built?.remove());
 
 describe('the schedules sample', () => {
   it('runs one job per tick in two workers, one of which is killed', async () => {
@@ -57,7 +55,7 @@ async function setup() {
   cleanups.push(() => rm(cwd, { recursive: true, force: true }));
   return {
     start: () => {
-      const sample = new SampleProcess({ main: built.main, args: [], cwd, env: {} });
+      const sample = new SampleProcess({ main, args: [], cwd, env: {} });
       cleanups.push(async () => {
         sample.kill();
         await sample.ended;

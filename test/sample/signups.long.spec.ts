@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { MailSink } from '../../sample/01-signups/mail-sink.js';
 import { freshDatabase, servers, type TestServer } from '../support/servers.js';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 const csv = resolve(import.meta.dirname, '../../sample/01-signups/signups.csv');
@@ -21,19 +21,17 @@ const expected = {
   dead: gone + full,
 };
 
-let built: BuiltSample;
+let main: string;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('01-signups');
+  main = await buildSample('01-signups');
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
   cleanups = [];
 });
-
-afterAll(() => built?.remove());
 
 describe('the signups sample', () => {
   it(
@@ -188,7 +186,7 @@ async function setup(server: TestServer): Promise<World> {
 
 function start(cwd: string, args: string[], env: Record<string, string | undefined> = {}) {
   const sample = new SampleProcess({
-    main: built.main,
+    main,
     args,
     cwd,
     env: { DATABASE_URL: undefined, SMTP_URL: undefined, PORT: '0', ...env },

@@ -1,24 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSample, type BuiltSample } from './built-sample.js';
+import { buildSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 const ROWS = 1236;
 
-let built: BuiltSample;
+let main: string;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('08-tenants');
+  main = await buildSample('08-tenants');
 });
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
   cleanups = [];
 });
-
-afterAll(() => built?.remove());
 
 describe('the tenants sample', () => {
   it('serves the small tenants while a large one has many rows left, and imports all rows', async () => {
@@ -57,7 +55,7 @@ async function setup() {
   cleanups.push(() => rm(cwd, { recursive: true, force: true }));
   return {
     start: () => {
-      const sample = new SampleProcess({ main: built.main, args: [], cwd, env: {} });
+      const sample = new SampleProcess({ main, args: [], cwd, env: {} });
       cleanups.push(async () => {
         sample.kill();
         await sample.ended;

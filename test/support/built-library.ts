@@ -30,7 +30,8 @@ export async function installLibrary(folder: string): Promise<void> {
   await cp(built, join(folder, 'dist'), { recursive: true });
 }
 
-async function sources(): Promise<Map<string, string>> {
+/** The texts from which the library is built, by path. */
+export async function sources(): Promise<Map<string, string>> {
   const names = await readdir(join(root, 'lib'), { recursive: true });
   const files = [
     ...SETTINGS,

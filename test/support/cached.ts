@@ -1,14 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/nestjs-sql-queue');
 const STALE_MS = 3_600_000;
+const WAIT_MS = 50;
 
 /**
  * Returns a folder with the build of these texts, which are given by path. The folder is named after their hash and
- * renamed into place when it is complete, so concurrent test files can request it.
+ * renamed into place when it is complete. Of the processes that request it at once, one makes it and the others wait.
  *
  * @param make fills the empty folder it receives
  */
@@ -20,17 +22,52 @@ export async function cached(
   const digest = createHash('sha1');
   for (const [path, text] of texts) digest.update(path).update(text);
   const folder = join(CACHE, `${kind}-${digest.digest('hex').slice(0, 16)}`);
-  if (existsSync(folder)) {
-    // It is not stale, because this run uses it.
-    await utimes(folder, new Date(), new Date());
-    return folder;
+  const lock = `${folder}.lock`;
+  await mkdir(CACHE, { recursive: true });
+  while (!existsSync(folder)) {
+    if (!(await hasLocked(lock))) {
+      await setTimeout(WAIT_MS);
+      continue;
+    }
+    try {
+      await makeOnce(folder, make);
+    } finally {
+      await rm(lock);
+    }
   }
+  // It is not stale, because this run uses it.
+  await utimes(folder, new Date(), new Date());
+  return folder;
+}
+
+/** Without the lock the result is the same: two processes do the same work, and one of the folders stays. */
+async function hasLocked(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, `${process.pid}`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+    const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
+    if (owner > 0 && !isAlive(owner)) await rm(lock, { force: true });
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM';
+  }
+}
+
+async function makeOnce(folder: string, make: (folder: string) => Promise<void>): Promise<void> {
+  if (existsSync(folder)) return;
   const growing = `${folder}.${randomUUID()}`;
-  await mkdir(growing, { recursive: true });
+  await mkdir(growing);
   await make(growing);
   await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
   await deleteStale();
-  return folder;
 }
 
 async function deleteStale(): Promise<void> {
