@@ -2,7 +2,7 @@ import type { Connection } from 'mysql2';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../common/clock.js';
 import type { Hosts } from './mysql-connections.js';
-import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+import { connectionOptions, loadDriver, OWN_CONNECTION, type MysqlOptions } from './mysql-options.js';
 import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 
 // Short enough for proxies and firewalls that close idle connections.
@@ -39,9 +39,7 @@ export class ListenConnection {
     const { createConnection } = await loadDriver(options);
     const connection = createConnection({
       ...connectionOptions(options),
-      charset: 'utf8mb4',
-      enableKeepAlive: true,
-      keepAliveInitialDelay: 10_000,
+      ...OWN_CONNECTION,
       ...hosts.connectionOptions,
     });
     const listening = new ListenConnection(connection, clock);

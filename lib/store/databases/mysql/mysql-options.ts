@@ -27,6 +27,15 @@ const CONNECTION_EXTRAS = [
   'uri',
 ];
 
+/** The behaviour of all connections of the library. */
+export const OWN_CONNECTION = {
+  charset: 'utf8mb4',
+  enableKeepAlive: true,
+  keepAliveInitialDelay: 10_000,
+  // The driver reserves 0.5 MB for the prepared statements of each connection. The library has none.
+  maxPreparedStatements: 1,
+} as const satisfies PoolOptions;
+
 export async function loadDriver({ driver }: MysqlOptions): Promise<typeof import('mysql2')> {
   const loaded = (driver ?? (await import('mysql2'))) as object;
   return ('createPool' in loaded ? loaded : (loaded as { default: object }).default) as typeof import('mysql2');
@@ -41,8 +50,7 @@ export function connectionOptions(options: MysqlOptions): PoolOptions {
   const fields = { host, port, user: username, password, database, ssl, socketPath, connectTimeout };
   const extras = Object.entries(extra as object).filter(([key]) => CONNECTION_EXTRAS.includes(key));
   const set = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // The driver reserves 0.5 MB for the prepared statements of each connection. The library has none.
-  return { ...Object.fromEntries([...set, ...extras]), maxPreparedStatements: 1 };
+  return Object.fromEntries([...set, ...extras]);
 }
 
 /**

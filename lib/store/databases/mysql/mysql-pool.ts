@@ -22,7 +22,7 @@ import {
   type Work,
 } from '../../core/statement.js';
 import type { BoundStatement, Templates } from '../../core/template.js';
-import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+import { connectionOptions, loadDriver, OWN_CONNECTION, type MysqlOptions } from './mysql-options.js';
 import { MysqlConnections, Hosts } from './mysql-connections.js';
 import { sendOnSession, withCompleteAnswers } from './session-settings.js';
 import { MysqlSessions } from './mysql-sessions.js';
@@ -85,7 +85,7 @@ export class MysqlPool implements SqlDatabase {
     const waitTimeoutS = Math.max(1, Math.ceil(shortestLeaseMs / 1_000));
     const pool = createPool({
       ...connectionOptions(options),
-      charset: 'utf8mb4',
+      ...OWN_CONNECTION,
       supportBigNumbers: true,
       bigNumberStrings: false,
       multipleStatements: true,
@@ -97,8 +97,6 @@ export class MysqlPool implements SqlDatabase {
       maxIdle: POOL_SIZE - 1,
       // Shorter than the server's wait_timeout, and long enough that a busy process does not reconnect.
       idleTimeout: Math.min(60_000, waitTimeoutS * 500),
-      enableKeepAlive: true,
-      keepAliveInitialDelay: 10_000,
       ...hosts.connectionOptions,
     });
     return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts, onRetry);
