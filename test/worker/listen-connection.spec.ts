@@ -105,12 +105,23 @@ describeEngines(
 
     it('is gone from the server when the worker has stopped', async () => {
       const world = await setup();
-      const { runner, workerChannel } = await world.start({ handlers, worker: RARE_POLL });
+      let interrupts = 0;
+      let connection: { stream?: { destroyed: boolean } } = {};
+      const driver = interceptingDriver((sql, _run, sender) => {
+        if (sql.startsWith(LISTENER_MARKER)) connection = sender;
+        if (/^\s*KILL/.test(sql)) interrupts++;
+        return Promise.resolve();
+      });
+      const dataSource = await world.connect({ driver });
+      const { runner, workerChannel } = await world.start({ dataSource, handlers, worker: RARE_POLL });
       await workerChannel.untilListening();
       expect(await listeners(world)).toHaveLength(1);
+      interrupts = 0;
 
       await runner.stop();
 
+      // After a second without an answer to the interrupt, the worker closes the connection.
+      expect(interrupts > 0 || connection.stream?.destroyed).toBe(true);
       // The server may list the statement for a moment after its answer.
       await eventually(async () => (await listeners(world)).length === 0);
     });
