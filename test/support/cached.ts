@@ -32,7 +32,8 @@ export async function cached(
     try {
       await makeOnce(folder, make);
     } finally {
-      await rm(lock);
+      // Another process may have removed it together with that of a dead one.
+      await rm(lock, { force: true });
     }
   }
   // It is not stale, because this run uses it.
