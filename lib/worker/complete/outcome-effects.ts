@@ -190,8 +190,9 @@ export interface OutcomeFollowers {
 }
 
 /**
- * Call it after an outcome has committed, of a run, of an owner or of a rescue. The callers who wait for the job, the workers of
- * its queue and of its dead letter are notified, and its flow goes on: the promise resolves when that is stored.
+ * Call it after the outcome of a run, of an owner or of a rescue has committed. It notifies the callers who wait for the job,
+ * and the workers of its queue and of its dead letter. If its flow goes on, it returns a promise, which resolves when that is
+ * stored.
  */
 export function followOutcome(
   { id, queue, overrides }: Pick<ClaimedJob, 'id' | 'queue' | 'overrides'>,
