@@ -13,7 +13,7 @@ describeEngines('the only worker process, frozen past its lease', (setup) => {
     const { id } = await producer.enqueue('q', { hold: true });
     await frozen.untilMessage('holding', id);
 
-    frozen.signal('SIGSTOP');
+    frozen.send({ freeze: true });
     await eventually(async () => (await leaseUntil(world)) < (await world.now()) - 1_000);
     frozen.signal('SIGCONT');
     await eventually(async () => (await leaseUntil(world)) > (await world.now()));
@@ -45,7 +45,7 @@ describeEngines('a worker process frozen past its lease', (setup) => {
     const { id } = await heir.producer.enqueue('q', { hold: true });
     await frozen.untilMessage('holding', id);
 
-    frozen.signal('SIGSTOP');
+    frozen.send({ freeze: true });
     await heir.runner.start();
     await heir.events.until('started');
     frozen.signal('SIGCONT');

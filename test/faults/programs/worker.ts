@@ -51,6 +51,7 @@ export interface JobInstructions extends LoggedJob {
 interface Message {
   finish?: true | number;
   stop?: true;
+  freeze?: true;
   enqueue?: JobInstructions;
   delay?: number;
   runAt?: number;
@@ -108,6 +109,8 @@ process.on('message', (message: Message) => {
   if (message.finish === true) finish();
   else if (message.finish !== undefined) finishHandlers.get(message.finish)?.();
   if (message.stop) void end();
+  // From outside it could stop between a statement's last check and its sending. No program can notice that.
+  if (message.freeze) process.kill(process.pid, 'SIGSTOP');
   if (message.enqueue) void enqueue(message.enqueue, message);
 });
 // The test has ended.
