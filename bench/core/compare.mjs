@@ -29,7 +29,10 @@ export async function compareAll({ run, servers, options, stopping }) {
       rows.push(rowOf(scenario, contestant, pairs, options.tolerance));
     }
   }
-  console.log(`\n| scenario | contestant | speed ÷ base | CPU ÷ base | |\n| --- | --- | --- | --- | --- |`);
+  console.log(
+    `\n| scenario | contestant | speed ÷ base | CPU per job ÷ base | of our processes | of the server | |\n` +
+      `| --- | --- | --- | --- | --- | --- | --- |`,
+  );
   for (const { cells } of rows) console.log(`| ${cells.join(' | ')} |`);
   return rows.every(({ isGood }) => isGood);
 }
@@ -45,17 +48,24 @@ function rowOf(scenario, contestant, pairs, tolerance) {
   const problem = pairs
     .flatMap(({ library, base }) => [problemOf(library, ''), problemOf(base, 'base: ')])
     .find(Boolean);
-  if (problem) return { isGood: false, cells: [scenario.id, contestant.id, '', '', problem] };
+  if (problem) return { isGood: false, cells: [scenario.id, contestant.id, '', '', '', '', problem] };
   const speeds = pairs.map(({ library, base }) => speedOf(library) / speedOf(base));
-  const costs = pairs.flatMap(({ library, base }) =>
-    library.cpuPer100k ? [library.cpuPer100k / base.cpuPer100k] : [],
+  const ofOurs = ({ workers = 0, producers = 0 }) => workers + producers;
+  const costs = [(cpu) => ofOurs(cpu) + cpu.server, ofOurs, ({ server }) => server].map((partOf) =>
+    costsOf(pairs, partOf),
   );
   const isGood = median(speeds) >= 1 - tolerance / 100;
   const cells = [
-    ...[scenario.id, contestant.id, describeQuartiles(speeds), costs.length > 0 ? describeQuartiles(costs) : ''],
+    ...[scenario.id, contestant.id, describeQuartiles(speeds), ...costs],
     isGood ? '' : `slower by more than ${tolerance} %`,
   ];
   return { isGood, cells };
+}
+
+function costsOf(pairs, partOf) {
+  const costOf = ({ cpu, jobs }) => partOf(cpu) / jobs;
+  const isMeasured = pairs.every(({ library, base }) => library.cpu && base.cpu);
+  return isMeasured ? describeQuartiles(pairs.map(({ library, base }) => costOf(library) / costOf(base))) : '';
 }
 
 function problemOf(result, of) {
