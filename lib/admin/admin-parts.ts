@@ -39,11 +39,14 @@ export interface AdminParts {
   readonly content: ContentStore | undefined;
   /** Undefined if this process has no blob store. */
   readonly blobs: Pick<Blobs, 'canDelete' | 'delete'> | undefined;
-  /** Settles the flows of changed jobs. Never rejects. */
-  readonly flowSettler: {
-    settle(endedIds: readonly number[]): Promise<void>;
-    recheck(blockedIds: readonly number[]): Promise<void>;
-  };
+  /**
+   * Call it after these jobs have ended: it notifies the callers who wait for them, and settles their flows. Never rejects.
+   *
+   * @param mayBeInFlow false: none of them is in a flow. Default true
+   */
+  readonly followEnds: (endedIds: readonly number[], mayBeInFlow?: boolean) => Promise<void>;
+  /** Call it after these jobs may have been blocked: the jobs that they need may have ended meanwhile. Never rejects. */
+  readonly recheckFlows: (blockedIds: readonly number[]) => Promise<void>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly ownQueues: OwnQueues;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
@@ -53,7 +56,6 @@ export interface AdminParts {
     cancel(jobId: number, workerId: string): void;
     readCancelRequests(workerId: string): void;
   };
-  readonly waitNotifier: { notifyAlways(jobId: number): void };
   readonly events: {
     hasListener(event: ChangeEvent): boolean;
     emitChanges(event: ChangeEvent, jobs: readonly ChangedJob[]): void;

@@ -52,17 +52,16 @@ export async function cancelAll(
   changes: RecordedChanges,
   filter?: JobFilter,
 ): Promise<number[]> {
-  const { store, waitNotifier, events, flowSettler } = parts;
+  const { store, events, followEnds } = parts;
   const retentionMs = retentionOf(parts);
   const mayBeIdle = filter?.state !== 'active';
   const mayBeActive = (filter?.state ?? 'active') === 'active';
   const idle = mayBeIdle ? await changes.run((change) => store.cancelIdle(ids, retentionMs, change, filter)) : [];
   const cancelled = new Set(idle.map(({ id }) => id));
-  for (const id of cancelled) waitNotifier.notifyAlways(id);
   events.emitChanges('cancelled', idle);
+  await followEnds([...cancelled]);
   for (const id of mayBeActive ? ids : [])
     if (!cancelled.has(id) && (await cancelOne(parts, id, changes, filter))) cancelled.add(id);
-  await flowSettler.settle([...cancelled]);
   return [...cancelled];
 }
 
@@ -73,15 +72,14 @@ async function cancelOne(
   changes: RecordedChanges,
   filter?: JobFilter,
 ): Promise<boolean> {
-  const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
+  const { store, groups, notifier, events, followEnds } = parts;
   const before = await new JobBatches(parts).readForEvent('cancelled', [id]);
   const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change, filter));
   if (result.state === 'requested') notifier.cancel(id, result.workerId);
   if (result.state !== 'cancelled') return result.state === 'requested';
   if (result.leftGroup) await groups.wake(result.leftGroup.queue, result.leftGroup.group);
-  waitNotifier.notifyAlways(id);
   events.emitChanges('cancelled', before);
-  if (result.isInFlow) await flowSettler.settle([id]);
+  await followEnds([id], result.isInFlow ?? false);
   return true;
 }
 

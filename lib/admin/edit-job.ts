@@ -34,7 +34,7 @@ export async function updateJob(
 ): Promise<boolean> {
   checkJobId(id);
   const where = `Cannot update job ${id}`;
-  const { store, audit, optionsFor, transaction, flowSettler, notifier } = partsFor(parts, where, options);
+  const { store, audit, optionsFor, transaction, recheckFlows, notifier } = partsFor(parts, where, options);
   const { headers, ...others } = requireOptions(where, update);
   const { payload, keepSteps, ...unknown } = others;
   const hasPayload = 'payload' in others;
@@ -65,7 +65,7 @@ export async function updateJob(
   );
   if (!isChanged || !startsAnew) return isChanged;
   // It may have waited for its children, for a signal or for the end of a sleep.
-  await flowSettler.recheck([id]);
+  await recheckFlows([id]);
   notifier.poll();
   return true;
 }

@@ -24,7 +24,7 @@ export async function eraseSubject(
 ): Promise<Erasure> {
   const { dryRun, limit, onProgress, signal } = resolveBulk('Cannot erase', options);
   InvalidOptionsError.throwIfAny('Cannot erase', [problemOf('the subject', SUBJECT, subject)]);
-  const { subjects, blobs, optionsFor, waitNotifier, events, flowSettler } = parts;
+  const { subjects, blobs, optionsFor, events, followEnds } = parts;
   if (dryRun) return { erased: await subjects.count(subject, limit), active: 0 };
   const retentionMs = (queue: string) => optionsFor(queue).retention.deadMs;
   const deleted = new Set<string>();
@@ -39,9 +39,8 @@ export async function eraseSubject(
       retentionMs,
       mayForget,
     );
-    for (const { id } of batch.cancelled) waitNotifier.notifyAlways(id);
     events.emitChanges('cancelled', batch.cancelled);
-    await flowSettler.settle(batch.cancelled.map(({ id }) => id));
+    await followEnds(batch.cancelled.map(({ id }) => id));
     erased += batch.erased.length;
     if (batch.erased.length > 0) onProgress?.(erased);
     if (batch.blobs.length > 0) {

@@ -51,7 +51,7 @@ export function partsFor(parts: AdminParts, where: string, given: ChangeOptions)
 /** The parts for a change in the caller's transaction, if there is one: all effects follow its commit. */
 export function within(parts: AdminParts, transaction: CallerTransaction | undefined): AdminParts {
   if (!transaction) return parts;
-  const { audit, events, flowSettler, groups, notifier, waitNotifier, jobs } = parts;
+  const { audit, events, followEnds, recheckFlows, groups, notifier, jobs } = parts;
   const afterCommit = (act: () => void) => jobs.afterCommit(transaction, act);
   return {
     ...parts,
@@ -61,10 +61,8 @@ export function within(parts: AdminParts, transaction: CallerTransaction | undef
       hasListener: (event) => events.hasListener(event),
       emitChanges: (event, changed) => afterCommit(() => events.emitChanges(event, changed)),
     },
-    flowSettler: {
-      settle: async (ids) => afterCommit(() => void flowSettler.settle(ids)),
-      recheck: async (ids) => afterCommit(() => void flowSettler.recheck(ids)),
-    },
+    followEnds: async (...ends) => afterCommit(() => void followEnds(...ends)),
+    recheckFlows: async (ids) => afterCommit(() => void recheckFlows(ids)),
     notifier: {
       wake: (queue) => afterCommit(() => notifier.wake(queue)),
       poll: () => afterCommit(() => notifier.poll()),
@@ -75,7 +73,6 @@ export function within(parts: AdminParts, transaction: CallerTransaction | undef
       ...groups,
       wake: async (queue, group) => afterCommit(() => void groups.wake(queue, group).then(() => notifier.wake(queue))),
     },
-    waitNotifier: { notifyAlways: (jobId) => afterCommit(() => waitNotifier.notifyAlways(jobId)) },
   };
 }
 

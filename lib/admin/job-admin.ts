@@ -241,7 +241,7 @@ export abstract class JobAdmin {
     const { manager, ...options } = requireOptions('Cannot remove', given);
     const bulk = resolveBulk('Cannot remove', options, ['manager']);
     const parts = partsForJobs(this.#parts, 'Cannot remove', which, bulk, manager);
-    const { store, audit, waitNotifier, flowSettler } = parts;
+    const { store, audit, followEnds } = parts;
     const states = changedStates('remove');
     const filter = givenFilter(which);
     const selections = [isJobIds(which) ? which : filter!];
@@ -250,8 +250,7 @@ export abstract class JobAdmin {
     return audit.record(call, (changes) =>
       new JobBatches(parts).inBatches('removed', selections, states, bulk, async (ids) => {
         const removed = await changes.run((change) => store.remove(ids, change, filter));
-        for (const id of removed) waitNotifier.notifyAlways(id);
-        await flowSettler.settle(removed);
+        await followEnds(removed);
         return removed;
       }),
     );

@@ -84,13 +84,11 @@ async function removeJobs(
   changes: RecordedChanges,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { store, waitNotifier, flowSettler } = parts;
+  const { store, followEnds } = parts;
   const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
   return new JobBatches(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
     const removed = await changes.run((change) => store.remove(ids, change, { queue }));
-    for (const id of removed) waitNotifier.notifyAlways(id);
-    // The jobs that need them are cancelled, or run, as after a cancellation.
-    await flowSettler.settle(removed);
+    await followEnds(removed);
     return removed;
   });
 }

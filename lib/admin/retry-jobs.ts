@@ -22,7 +22,7 @@ export async function retryJobs(
   const { to, intervalMs, ...bulk } = resolveReplay(options);
   const { isReplay, completed, states } = retryOf(which, { to, intervalMs, completed: bulk.completed });
   const own = partsForJobs(parts, 'Cannot retry', which, bulk, manager);
-  const { store, audit, notifier, flowSettler } = own;
+  const { store, audit, notifier, recheckFlows } = own;
   const selections = isJobIds(which) ? [which] : searchesOf('retry', which, states);
   const filter = isJobIds(which) ? undefined : searchOf('retry', which);
   const recorded = call ?? callOf('retry', which, options);
@@ -35,7 +35,7 @@ export async function retryJobs(
         isReplay ? store.replay(ids, replay, change, filter) : store.retry(ids, change, filter),
       );
       // A job of a flow may wait for others, which may have ended meanwhile.
-      await flowSettler.recheck(retried);
+      await recheckFlows(retried);
       return retried;
     }),
   );

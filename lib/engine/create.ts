@@ -42,11 +42,14 @@ export function createAdmin(
     subjects: stores.subjects,
     content: core.codec && stores.content(core.codec),
     blobs: core.codec?.blobs,
-    flowSettler: settler,
+    followEnds: async (ids, mayBeInFlow = true) => {
+      for (const id of ids) waits.waitNotifier.notifyAlways(id);
+      if (mayBeInFlow) await settler.settle(ids);
+    },
+    recheckFlows: (ids) => settler.recheck(ids),
     optionsFor: core.optionsFor,
     ownQueues,
     notifier,
-    waitNotifier: waits.waitNotifier,
     events: events.local,
   });
 }

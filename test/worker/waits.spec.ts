@@ -1,3 +1,4 @@
+import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import { systemClock, type Clock } from '../../lib/common/clock.js';
 import { untilAborted, describeEngines, gate, plainJobs, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -268,17 +269,23 @@ describeEngines('a process that polls once an hour', (setup) => {
     // A listener that restarts, every 20 s, polls as well.
   }, 15_000);
 
-  it('is notified when another process cancels its job', async () => {
+  it.each<[string, string, (admin: QueueAdmin, id: number) => Promise<unknown>]>([
+    ['cancels its job', 'JOB_CANCELLED', (admin, id) => admin.cancel(id)],
+    ['cancels several jobs', 'JOB_CANCELLED', (admin, id) => admin.cancel([id])],
+    ['removes its job', 'JOB_NOT_FOUND', (admin, id) => admin.remove(id)],
+    ['obliterates its queue', 'JOB_NOT_FOUND', (admin) => admin.obliterate('q', { confirm: 'q' })],
+    ['erases the subject of its job', 'JOB_CANCELLED', (admin) => admin.erase('ann')],
+  ])('is notified when another process %s', async (_, code, end) => {
     const world = await setup();
     const { producer, waiterChannel } = await waiting(world);
     const elsewhere = await world.start({ autoStart: false });
-    const { id } = await producer.enqueue('q', 0, { delay: '1h' });
+    const { id } = await producer.enqueue('q', 0, { delay: '1h', subject: 'ann' });
     const result = kept(producer.waitFor(id));
     await waiterChannel.untilListening();
 
-    await elsewhere.admin.cancel(id);
+    await end(elsewhere.admin, id);
 
-    await expect(result).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
+    await expect(result).rejects.toMatchObject({ code });
   });
 
   it.each<[string, (world: World) => Promise<unknown>]>([
