@@ -109,7 +109,7 @@ process.on('message', (message: Message) => {
   if (message.finish === true) finish();
   else if (message.finish !== undefined) finishHandlers.get(message.finish)?.();
   if (message.stop) void end();
-  // From outside it could stop between a statement's last check and its sending. No program can notice that.
+  // A signal of the test could stop this process between the check of a connection and the statement that follows.
   if (message.freeze) process.kill(process.pid, 'SIGSTOP');
   if (message.enqueue) void enqueue(message.enqueue, message);
 });
