@@ -65,14 +65,15 @@ export class HandlerCaller {
 
   /** Builds the handler once, or anew for each job if the provider or an enhancer has request scope. */
   createHandler(wrapper: InstanceWrapper, method: string): Handler {
+    const creator = this.#creatorOf(wrapper);
     if (isSingleton(wrapper) && this.#scopedEnhancers.length === 0)
-      return this.#create(wrapper, hostOf(wrapper), method);
+      return this.#create(creator, wrapper, hostOf(wrapper), method);
     return async (job) => {
       const contextId = this.#contextOf(wrapper, job);
       const instance = await this.#instanceIn(contextId, wrapper);
       const scoped = { getEnhancersMetadata: () => this.#scopedEnhancers } as InstanceWrapper;
       await this.#injector.loadEnhancersPerContext(scoped, contextId, wrapper);
-      return this.#create(wrapper, instance, method, contextId)(job);
+      return this.#create(creator, wrapper, instance, method, contextId)(job);
     };
   }
 
@@ -83,17 +84,34 @@ export class HandlerCaller {
     return instance[method]!(argument);
   }
 
-  #create(wrapper: InstanceWrapper, instance: Instance, method: string, contextId?: ContextId): Handler {
-    const run = this.enhancers !== 'none';
+  /** A creator for one handler. */
+  #creatorOf(wrapper: InstanceWrapper): ExternalContextCreator {
     // Nest searches the module of a handler by its class. That finds no controllers, can find a wrong module, and silently
     // drops enhancers that are missing there. The wrapper knows the right module.
     const moduleKey = { value: () => wrapper.host!.token };
-    const creator = Object.create(this.#creator, {
+    // Nest 11 remembers the parameters of a handler by the name of its class, which another class can have.
+    let parameters: unknown;
+    const ownStorage = {
+      get: () => parameters,
+      set: (_: object, __: string, read: unknown) => void (parameters = read),
+    };
+    return Object.create(this.#creator, {
       getHostModuleKey: moduleKey,
       getContextModuleKey: moduleKey,
+      handlerMetadataStorage: { value: ownStorage },
       transformToResult: { value: lastValue },
       externalErrorProxy: { value: { createProxy: withFilters } },
     }) as ExternalContextCreator;
+  }
+
+  #create(
+    creator: ExternalContextCreator,
+    wrapper: InstanceWrapper,
+    instance: Instance,
+    method: string,
+    contextId?: ContextId,
+  ): Handler {
+    const run = this.enhancers !== 'none';
     return creator.create(
       instance,
       instance[method]!,

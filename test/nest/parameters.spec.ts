@@ -65,6 +65,37 @@ describe('the parameters of a handler', () => {
     expect(got).toEqual([true, 't', undefined, job.id, undefined, { trace: 't', user: 'u' }, [1, 2], true]);
   });
 
+  // Nest 11 remembers them by the names of the class and the method.
+  it.each(['decorated', 'plain'] as const)(
+    'are those of its class, if another has its name (%s first)',
+    async (first) => {
+      const decorated = () => {
+        class Handlers {
+          @QueueProcessor('decorated')
+          handle(@JobPayload() payload: unknown) {
+            return payload;
+          }
+        }
+        return Handlers;
+      };
+      const plain = () => {
+        class Handlers {
+          @QueueProcessor('plain')
+          handle(job: JobContext) {
+            return [job instanceof JobContext, job.payload];
+          }
+        }
+        return Handlers;
+      };
+      const providers = [decorated(), plain()];
+      const { get, ended } = await start({ providers: first === 'decorated' ? providers : providers.reverse() });
+
+      const jobs = await Promise.all(['decorated', 'plain'].map((queue) => get(QueueProducer).enqueue(queue, 7)));
+
+      expect(await Promise.all(jobs.map(ended))).toMatchObject([{ result: 7 }, { result: [true, 7] }]);
+    },
+  );
+
   it('pass through pipes: instances, classes with dependencies, and those of Nest', async () => {
     @Injectable()
     class Units {
