@@ -29,10 +29,11 @@ const DEFAULT_PATTERN = /pass|secret|token|authorization|card|iban/i;
 const MAX_TEXT_BYTES = 16_384;
 const MAX_STRING = 40_000;
 
-// Names with a value in a text, as in `password=…`, `"token": "…"` or `Authorization: Bearer …`. All parts are bounded, so
-// that no text takes longer than its length.
-const PAIR =
-  /(?<![\w.-])([\w.-]{1,64})(\\?["']?\s{0,4}[:=]\s{0,4})("[^"]{0,2000}"|'[^']{0,2000}'|(?:(?:Bearer|Basic) )?[^\s,;&"'}\])]{1,2000})/gi;
+// A name before a value in a text, as in `password=…`, `"token": "…"` or `Authorization: Bearer …`, also if the text is JSON
+// in JSON. All parts are bounded, so that no text takes longer than its length.
+const NAME = /(?<![\w.-])([\w.-]{1,64})(?:\\{0,15}["'])?\s{0,4}[:=]\s{0,4}/g;
+const OPENING_QUOTE = /(\\{0,15})(["'])/y;
+const PLAIN_VALUE = /(?:(?:Bearer|Basic) )?[^\s,;&"'}\])]+/iy;
 const URL_PASSWORD = /(\/\/[^\s:@/]{0,100}:)[^\s@/]{1,200}@/g;
 
 /** Hides secrets in values before they leave the server. */
@@ -102,19 +103,37 @@ function hideInText(text: string, isSecret: (key: string) => boolean): string {
 }
 
 function hidePairs(text: string, isSecret: (key: string) => boolean): string {
-  const pairs = new RegExp(PAIR);
+  const names = new RegExp(NAME);
   let [hidden, from] = ['', 0];
-  for (let match = pairs.exec(text); match; match = pairs.exec(text)) {
-    const valueAt = match.index + match[1]!.length + match[2]!.length;
+  for (let match = names.exec(text); match; match = names.exec(text)) {
+    const valueAt = names.lastIndex;
     // The value of another key may have a pair in it, as in `Error: refused: token=…`.
-    if (!isSecret(match[1]!)) {
-      pairs.lastIndex = valueAt;
-      continue;
-    }
+    const end = isSecret(match[1]!) ? endOfValue(text, valueAt) : valueAt;
+    if (end === valueAt) continue;
     hidden += text.slice(from, valueAt) + MASK;
-    from = pairs.lastIndex;
+    from = names.lastIndex = end;
   }
   return hidden + text.slice(from);
+}
+
+/** The end of the text if the value is cut. `at` if there is none. */
+function endOfValue(text: string, at: number): number {
+  const quote = matchAt(OPENING_QUOTE, text, at);
+  if (!quote) return at + (matchAt(PLAIN_VALUE, text, at)?.[0].length ?? 0);
+  const [, { length: depth } = '', mark = ''] = quote;
+  for (let end = text.indexOf(mark, at + depth + 1); end >= 0; end = text.indexOf(mark, end + 1)) {
+    let escapes = end;
+    while (text[escapes - 1] === '\\') escapes--;
+    // A quote in the value has more backslashes than those around it, and each backslash of the value is written as an
+    // even number of them.
+    if ((end - escapes - depth) % (2 * (depth + 1)) === 0) return end + 1;
+  }
+  return text.length;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
 }
 
 function textOf(value: unknown): string {
