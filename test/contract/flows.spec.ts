@@ -307,7 +307,20 @@ describeStores('flows', (setup) => {
     expect((await world.flows.settle(jobIds.slice(0, 60), KEEP)).unblocked).toHaveLength(1);
   });
 
-  it('are deleted after their last jobs, and not before', async () => {
+  it('are kept while one of their jobs exists, also without their last job', async () => {
+    const world = await setup();
+    const { id, jobIds } = await createChain(world, 3);
+    await world.admin.remove([jobIds[2]!]);
+    world.advance(3_600_001);
+
+    await world.flows.prune(10);
+
+    expect((await world.flows.sweep(KEEP)).unblocked).toEqual([]);
+    expect(await statesOf(world)).toEqual(['waiting', 'blocked']);
+    expect(await world.flows.read(id)).toMatchObject({ id });
+  });
+
+  it('are deleted after their jobs, and not before', async () => {
     const world = await setup();
     const { id, jobIds } = await createChain(world, 3);
     world.advance(3_600_001);

@@ -7,6 +7,7 @@ import { listFlows } from './list-flows.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
 import { readRelatives } from './read-relatives.js';
+import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
@@ -23,8 +24,8 @@ const EXPIRED = `
   ORDER BY expires_at
   LIMIT :limit`;
 
-// A job that can be retried goes on with its flow. One statement, so that a job that moves to the history is found in one
-// of the two tables.
+// Whether one of the last jobs is left. One statement, so that a job that moves to the history is found in one of the two
+// tables.
 const REMAINING = `
   SELECT e.needs
   FROM {edges} e {by primary}
@@ -111,10 +112,11 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
     async prune(limit) {
       const expired = await database.runIdempotent(() => queryIds(EXPIRED, { limit }));
       for (const id of expired) {
-        if (await database.runIdempotent(() => keepsFlow(id))) continue;
+        const jobIds = await database.runIdempotent(() => jobsOfEnded(id));
+        if (!jobIds) continue;
         // The ends of the flow come last, so that a flow that is deleted in part is found again.
-        const jobIds = [...(await database.runIdempotent(() => readJobIds(id))).reverse(), -id];
-        for (const batch of batchesOf(jobIds, PRUNE_BATCH_SIZE)) await database.runIdempotent(() => deleteEdges(batch));
+        for (const batch of batchesOf([...jobIds.reverse(), -id], PRUNE_BATCH_SIZE))
+          await database.runIdempotent(() => deleteEdges(batch));
         await database.runIdempotent(() => execute(DELETE_FLOW, { id }));
       }
       return expired.length;
@@ -122,11 +124,21 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
   };
 }
 
-/** Whether one of the last jobs of the flow still exists. If so, the next check follows in an hour. */
-function* keepsFlow(id: number): Work<boolean> {
-  const [remaining] = yield* query(REMAINING, { id: -id });
-  if (remaining) yield* execute(POSTPONE, { id });
-  return remaining !== undefined;
+/**
+ * The ids of the jobs of the flow; undefined if one of them still exists. Then the next check follows in an hour: the job can
+ * wait for others, or be retried, also if the last jobs of the flow are gone.
+ */
+function* jobsOfEnded(id: number): Work<number[] | undefined> {
+  const [last] = yield* query(REMAINING, { id: -id });
+  const jobIds = last ? [] : yield* readJobIds(id);
+  if (!last && !(yield* someRemain(jobIds))) return jobIds;
+  yield* execute(POSTPONE, { id });
+  return undefined;
+}
+
+function* someRemain(jobIds: readonly number[]): Work<boolean> {
+  for (const batch of batchesOf(jobIds, BATCH_SIZE)) if ((yield* remainingJobs(batch)).size > 0) return true;
+  return false;
 }
 
 function* deleteEdges(jobIds: readonly number[]): Work<void> {
