@@ -5,7 +5,6 @@ import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import type { GroupTurns } from '../features/groups/group-turns.js';
 import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
 import { transactClaim } from '../rows/claimed-row.js';
-import { withoutUnsafeIds, withSafeIds } from './malformed-jobs.js';
 import type { Scan, ScanCursors } from './scan-cursors.js';
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
@@ -37,7 +36,7 @@ export class CursorClaimer {
   #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
     const strategy = this.#strategyOf(request);
     if (strategy.claimAlone && !request.isLimited && !request.groups)
-      return strategy.claimAlone(request, withSafeIds(this.database));
+      return strategy.claimAlone(request, this.database);
     return this.claimWithin(
       request,
       (claim) => transactClaim(request, this.database, claim),
@@ -55,19 +54,17 @@ export class CursorClaimer {
     let scan: Scan | undefined;
     const endScan = () => scan && this.scanCursors.end(scan);
     try {
-      const result = await withoutUnsafeIds(this.database, () =>
-        transact(() => {
-          endScan();
-          scan = this.scanCursors.begin(request.queue);
-          request.onChoosing?.();
-          const { groups } = request;
-          const claim = (limited: ClaimRequest) =>
-            groups
-              ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue), strategy.groupLock)
-              : strategy.claim(limited, scan!);
-          return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
-        }),
-      );
+      const result = await transact(() => {
+        endScan();
+        scan = this.scanCursors.begin(request.queue);
+        request.onChoosing?.();
+        const { groups } = request;
+        const claim = (limited: ClaimRequest) =>
+          groups
+            ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue), strategy.groupLock)
+            : strategy.claim(limited, scan!);
+        return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
+      });
       const jobs = jobsOf(result);
       this.#advanceCursors(request, strategy, scan!, jobs);
       if (request.groups) this.groupTurns.afterClaim(request, jobs.length);

@@ -1,10 +1,9 @@
 import { pageSize } from '../../common/lists.js';
-import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
+import { MalformedJobError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
 import { endJobs } from '../ends/end-jobs.js';
 import { deleteFrom, execute, query, type Statement, type Work } from '../core/statement.js';
-import type { ClaimDatabase } from '../rows/claim.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../rows/claimed-row.js';
 import type { Completion } from '../rows/completion.js';
 
@@ -71,31 +70,4 @@ export function* markMalformedDead(
     return { ...idle, outcome: { kind: 'dead', error }, retentionMs: MALFORMED_RETENTION_MS };
   });
   yield* endJobs(ends, { deletions });
-}
-
-/** Repeats each work after jobs whose ids no number can represent were made dead. */
-export function withSafeIds(database: ClaimDatabase): ClaimDatabase {
-  return {
-    runIdempotent: (work) => withoutUnsafeIds(database, () => database.runIdempotent(work)),
-    transaction: (work) => withoutUnsafeIds(database, () => database.transaction(work)),
-    transactOnce: (work, hasWritten) => withoutUnsafeIds(database, () => database.transactOnce(work, hasWritten)),
-  };
-}
-
-// Each try moves one batch of such jobs out of the way.
-const MAX_TRIES = 10;
-
-/** Repeats the work after jobs whose ids no number can represent were made dead, because the work cannot name them. */
-export async function withoutUnsafeIds<T>(
-  database: Pick<ClaimDatabase, 'transaction'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
-      await database.transaction(markUnsafeIdsDead, 1);
-    }
-  }
 }

@@ -1,11 +1,11 @@
 import { pageSize } from '../../common/lists.js';
-import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
+import { LeaseLostError, StoreUnavailableError, TransactionLostError, UnsafeJobIdError } from '../../job/errors.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
 import { CursorClaimer } from './cursor-claimer.js';
 import type { ScanCursors } from './scan-cursors.js';
-import { withoutUnsafeIds } from './malformed-jobs.js';
+import { markUnsafeIdsDead } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
-import type { ClaimStrategies, ReturnedJob } from '../rows/claim.js';
+import type { ClaimDatabase, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
@@ -55,7 +55,8 @@ export function sqlJobStore(
   { commits, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, clock, archives } = parts;
-  const claimer = new CursorClaimer(database, claims, scanCursors, new GroupTurns(database, clock));
+  const claiming = endingUnsafeIds(database);
+  const claimer = new CursorClaimer(claiming, claims, scanCursors, new GroupTurns(database, clock));
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 
@@ -68,7 +69,7 @@ export function sqlJobStore(
   /** Completes the batch in one transaction with the work that follows. Rejects with JobsLockedError if jobs are locked. */
   async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
     const completeBy = (complete: (batch: CompletionBatch) => Work<CompletionResult>) =>
-      database.transaction(function* () {
+      claiming.transaction(function* () {
         return { result: yield* complete(batch), next: yield* next() };
       }, MAX_LOCK_WAITS);
     if (batch.wereLocked) await rejectLocked(database, batch);
@@ -168,7 +169,7 @@ export function sqlJobStore(
     },
 
     async promote(limit) {
-      const promoted = await withoutUnsafeIds(database, () => database.transaction(() => promote(limit, dialect)));
+      const promoted = await claiming.transaction(() => promote(limit, dialect));
       scanCursors.moveBefore(promoted);
       return promoted;
     },
@@ -180,7 +181,7 @@ export function sqlJobStore(
       return rescueEach(
         expired.filter((id) => !rules.isHeld(id)),
         rules,
-        (id, decided) => withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
+        (id, decided) => claiming.transaction(() => rescueClaim(id, decided)),
         (rescued) => {
           scanCursors.moveBefore(rescued.map(({ job }) => job));
           onRescued?.(rescued);
@@ -211,6 +212,28 @@ export function sqlJobStore(
       await Promise.all([database.close(), blocking.close()]);
       await claimer.idle();
     },
+  };
+}
+
+// Each try moves one batch of such jobs out of the way.
+const MAX_TRIES = 10;
+
+/** Repeats a work that meets jobs whose ids no number can represent, after these were made dead: it cannot name them. */
+function endingUnsafeIds(database: ClaimDatabase): ClaimDatabase {
+  const repeating = async <T>(send: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof UnsafeJobIdError) || tries === MAX_TRIES) throw error;
+        await database.transaction(markUnsafeIdsDead, 1);
+      }
+    }
+  };
+  return {
+    runIdempotent: (work) => repeating(() => database.runIdempotent(work)),
+    transaction: (work, maxLockWaits) => repeating(() => database.transaction(work, maxLockWaits)),
+    transactOnce: (work, hasWritten) => repeating(() => database.transactOnce(work, hasWritten)),
   };
 }
 
