@@ -126,6 +126,33 @@ describeEngines('a job with a new payload', (setup) => {
   });
 });
 
+// SQLite has one writer, so no job runs beside the transaction.
+describeEngines(
+  'a job with a new payload, which an update in a transaction has set,',
+  (setup) => {
+    it.each(['READ COMMITTED', 'REPEATABLE READ'] as const)(
+      'starts anew although its old run came after the snapshot of the transaction (%s)',
+      async (isolation) => {
+        const world = await setup();
+        const { admin, events, charged, first } = await setUpOrders(world);
+
+        const id = await world.dataSource.transaction(isolation, async (manager) => {
+          await manager.query('SELECT COUNT(*) FROM sql_queue_steps');
+          const job = await first('sleeps');
+          expect(await admin.update(job, { payload: { n: 2 } }, { manager })).toBe(true);
+          return job;
+        });
+        const { result } = await events.until('completed', { jobId: id });
+
+        expect(result).toBe(2);
+        expect(charged.map(({ n }) => n)).toEqual([1, 2]);
+        expect(charged[0]!.key).not.toBe(charged[1]!.key);
+      },
+    );
+  },
+  ['mysql', 'mariadb'],
+);
+
 describeEngines('a finished job', (setup) => {
   it('starts anew if it was completed: its steps run again, with other keys', async () => {
     const world = await setup();
