@@ -102,6 +102,20 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], `${COUNT}`, (setup) => {
     expect(unblocked).toHaveLength(1);
   });
 
+  it(`branches of a flow of ${2 * MANY} jobs are stored`, async () => {
+    const world = await setup();
+    const jobs = numbers(2 * MANY).map((n): NewJob => newJob(n % 2 === 0 ? {} : { isBlocked: true }));
+    // The flow itself waits for each second job.
+    const edges = numbers(MANY).map((n) => ({ job: 2 * n + 1, needs: 2 * n, onFailure: 'cancel' }) as const);
+
+    const { id } = await world.flows.create({ jobs, edges });
+
+    const [last] = await world.sql<{ count: string }>(
+      `SELECT COUNT(*) AS count FROM sql_queue_edges WHERE job_id = ${-id}`,
+    );
+    expect(Number(last!.count)).toBe(MANY);
+  });
+
   it(`jobs are counted up to a limit of ${MANY}`, async () => {
     const world = await setup();
     await world.limits.declareLimits(new Map([['q', { maxRunning: MANY + 1, rate: null }]]));

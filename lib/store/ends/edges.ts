@@ -1,4 +1,4 @@
-import { groupBy } from '../../common/lists.js';
+import { batchesOf, groupBy } from '../../common/lists.js';
 import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
@@ -29,6 +29,8 @@ const COPY_EDGES = `
   WHERE :ids`;
 
 const MIN_COPY_SIZE = 8;
+// SQLite accepts about 32,000 values per statement.
+const MAX_COPY_SIZE = 5_000;
 const MAX_STATEMENTS = 100;
 // Longer than a row can be, so that a step, which one turn of the event loop prepares, has at most 1,000 of them.
 const MAX_EDGE_LENGTH = 500;
@@ -92,8 +94,10 @@ function* singleRows(
   for (const { jobId, needs, onFailure, fanOut } of groups) {
     if (needs.length < MIN_COPY_SIZE) {
       for (const index of needs) yield [jobId, ids[index]!, jobs[index]!.queue, jobs[index]!.name, onFailure, fanOut];
-    } else {
-      const values = { jobId, onFailure, fanOut, ids: new Ids(needs.map((index) => ids[index]!)) };
+      continue;
+    }
+    for (const some of batchesOf(needs, MAX_COPY_SIZE)) {
+      const values = { jobId, onFailure, fanOut, ids: new Ids(some.map((index) => ids[index]!)) };
       copies.push({ sql: COPY_EDGES, values });
     }
   }
