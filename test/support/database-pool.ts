@@ -14,7 +14,7 @@ const folder = process.env.SQL_QUEUE_TEST_POOL;
 /** More deleted rows would slow the next test down, until the server has purged them. */
 const MOST_ROWS = 1_000;
 /** Tables without rows since their creation have none. */
-const NEXT_ID = / AUTO_INCREMENT=\d+/;
+const NEXT_ID = / AUTO_INCREMENT=(\d+)/;
 const SCHEMA = tableNames().schema;
 const EMPTIED = Object.values(tableNames()).filter((table) => table !== SCHEMA);
 
@@ -39,9 +39,38 @@ export async function pooledDatabase(server: TestServer): Promise<TestDatabase> 
   };
 }
 
+/**
+ * Deletes the rows of all tables, on a connection of its own, which `end` closes. Ids go on: a store that stays open
+ * remembers the last ones.
+ */
+export async function rowDeleter(connection: Pooled['connection']) {
+  const admin = await connect(connection);
+  return {
+    deleteRows: async () => {
+      const deleted = await deleteSome(admin, () => []);
+      for (const [index, table] of EMPTIED.entries()) if (deleted[index]! > MOST_ROWS) await truncate(admin, table);
+    },
+    end: () => admin.end(),
+  };
+}
+
 /** A round trip costs more than most of these statements, so the connection accepts several at once. */
 function connect({ url }: Pooled['connection']): Promise<Connection> {
   return mysql.createConnection({ uri: url, multipleStatements: true });
+}
+
+/** Deletes the rows of each table, or one more than a database may have had. Returns their numbers. */
+async function deleteSome(admin: Connection, alsoFor: (table: string) => readonly string[]): Promise<number[]> {
+  const deletions = EMPTIED.map((table) => `DELETE FROM ${table} LIMIT ${MOST_ROWS + 1}`);
+  const [results] = await admin.query<ResultSetHeader[]>([...deletions, ...EMPTIED.flatMap(alsoFor)].join(';'));
+  return results.slice(0, EMPTIED.length).map(({ affectedRows }) => affectedRows);
+}
+
+/** Takes no longer for a million rows. */
+async function truncate(admin: Connection, table: string): Promise<void> {
+  const nextId = NEXT_ID.exec((await statementsOf(admin, [table])).get(table)!)?.[1];
+  await admin.query(`TRUNCATE TABLE ${table}`);
+  if (nextId !== undefined) await admin.query(`ALTER TABLE ${table} AUTO_INCREMENT = ${nextId}`);
 }
 
 interface Pooled {
@@ -93,7 +122,7 @@ async function createNext(server: TestServer): Promise<Pooled> {
 async function isReusable(admin: Connection, { connection, definition }: Pooled): Promise<boolean> {
   if (!(await endConnections(admin, connection))) return false;
   const statements = await readStatements(admin);
-  return (await definitionOf(admin, statements)) === definition && (await deleteRows(admin, statements)) <= MOST_ROWS;
+  return (await definitionOf(admin, statements)) === definition && (await startAnew(admin, statements));
 }
 
 /** MySQL's processlist has the texts of all statements, and fails if one of them fits no older character set. */
@@ -114,14 +143,12 @@ async function endConnections(admin: Connection, { type }: Pooled['connection'])
   return false;
 }
 
-/** Empties the tables and lets their ids begin at 1 again. Returns the number of rows. */
-async function deleteRows(admin: Connection, statements: Map<string, string>): Promise<number> {
-  const changes = EMPTIED.flatMap((table) => [
-    `DELETE FROM ${table}`,
-    ...(NEXT_ID.test(statements.get(table)!) ? [`ALTER TABLE ${table} AUTO_INCREMENT = 1`] : []),
-  ]);
-  const [results] = await admin.query<ResultSetHeader[]>(changes.join(';'));
-  return results.reduce((deleted, { affectedRows }) => deleted + affectedRows, 0);
+/** Lets the ids of the tables begin at 1 again. Returns false if the tables had too many rows to be used again. */
+async function startAnew(admin: Connection, statements: Map<string, string>): Promise<boolean> {
+  const deleted = await deleteSome(admin, (table) =>
+    NEXT_ID.test(statements.get(table)!) ? [`ALTER TABLE ${table} AUTO_INCREMENT = 1`] : [],
+  );
+  return deleted.reduce((sum, rows) => sum + rows, 0) <= MOST_ROWS;
 }
 
 /** The statement that creates each table. */
@@ -129,6 +156,10 @@ async function readStatements(admin: Connection): Promise<Map<string, string>> {
   const [tables] = await admin.query<RowDataPacket[]>('SHOW TABLES');
   const names = tables.map((row) => String(Object.values(row)[0]));
   if (!names.includes(SCHEMA)) return new Map();
+  return statementsOf(admin, names);
+}
+
+async function statementsOf(admin: Connection, names: readonly string[]): Promise<Map<string, string>> {
   // The result of one statement alone would be no array of results.
   const shown = ['SELECT 1', ...names.map((table) => `SHOW CREATE TABLE ${table}`)].join(';');
   const [[, ...created]] = await admin.query<RowDataPacket[][]>(shown);

@@ -2,11 +2,11 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import type { OpenStore, StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
-import { pooledDatabase } from './database-pool.js';
+import { pooledDatabase, rowDeleter } from './database-pool.js';
 import { claimFrom, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import { openRecordedStore } from './recorded-store.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
-import { describeServers, type ServerName, type TestServer } from './servers.js';
+import { describeServers, type ServerName, type TestConnection, type TestServer } from './servers.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import type { NewJob } from '../../lib/job/job.js';
 
@@ -79,7 +79,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
   const cleanups: (() => Promise<unknown>)[] = [];
   const afterTest: (() => Promise<unknown>)[] = [];
   const skew = { ms: 0 };
-  let base: Promise<{ dataSource: DataSource; options: DataSourceOptions; opened: OpenStore }> | undefined;
+  let base: ReturnType<typeof prepare> | undefined;
 
   const settings = (dataSource: DataSource): StoreSettings => ({
     dataSource,
@@ -100,7 +100,19 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
     cleanups.push(() => dataSource.destroy());
     const opened = await openRecordedStore(settings(dataSource));
     cleanups.push(() => opened.jobs.close());
-    return { dataSource, options, opened };
+    return { dataSource, options, opened, deleteRows: await openDeletion(database.connection, dataSource) };
+  };
+
+  const openDeletion = async (connection: TestConnection, dataSource: DataSource) => {
+    if (!('url' in connection)) {
+      const { schema: _, ...emptied } = tableNames();
+      return async () => {
+        for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
+      };
+    }
+    const { deleteRows, end } = await rowDeleter(connection);
+    cleanups.push(end);
+    return deleteRows;
   };
 
   afterEach(async () => {
@@ -113,9 +125,8 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
   const setup: Setup = async () => {
     skew.ms = 0;
     suiteOf.strategy = store.strategy;
-    const { dataSource, options, opened } = await (base ??= prepare());
-    const { schema: _, ...emptied } = tableNames();
-    for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
+    const { dataSource, options, opened, deleteRows } = await (base ??= prepare());
+    await deleteRows();
     const open = async (more: Partial<StoreSettings> = {}) => {
       const another = await openRecordedStore({ ...settings(dataSource), ...more });
       afterTest.push(() => another.jobs.close());
