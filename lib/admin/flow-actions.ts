@@ -28,7 +28,10 @@ export async function cancelFlow(parts: AdminParts, flowId: number, selection: F
   const call = { verb: 'cancelFlow', which: flowId, options: selection } as const;
   return parts.audit.record(call, async (changes) => {
     let count = 0;
-    for (const batch of batchesOf(ids, ADMIN_BATCH_SIZE)) count += (await cancelAll(parts, batch, changes)).length;
+    for (const batch of batchesOf(ids, ADMIN_BATCH_SIZE)) {
+      const { ended, requested } = await cancelAll(parts, batch, changes);
+      count += ended.length + requested.length;
+    }
     return count;
   });
 }

@@ -121,8 +121,9 @@ export abstract class JobAdmin {
   cancel(id: number, options?: ChangeOptions): Promise<boolean>;
   /**
    * Cancels selected jobs: a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
-   * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be. Like `retry`, `promote` and
-   * `remove` it rejects with QueueNotFoundError if the filter names a queue that does not exist.
+   * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be. A filter without a state, an
+   * owner and a worker searches again until it finds no further job, because jobs that fail meanwhile are scheduled. Like
+   * `retry`, `promote` and `remove` it rejects with QueueNotFoundError if the filter names a queue that does not exist.
    */
   cancel(which: Exclude<JobSelection, number>, options?: JobChangeOptions): Promise<number>;
   cancel(which: JobSelection, options: JobChangeOptions = {}): Promise<boolean | number> {

@@ -30,7 +30,7 @@ export class JobBatches {
    */
   async inBatches(
     event: ChangeEvent | undefined,
-    selections: readonly (JobIds | JobSearch)[],
+    selections: Iterable<JobIds | JobSearch>,
     states: readonly JobState[],
     bulk: ResolvedBulk,
     act: ActOnJobs,
@@ -74,7 +74,7 @@ export class JobBatches {
   }
 
   async #count(
-    selections: readonly (JobIds | JobSearch)[],
+    selections: Iterable<JobIds | JobSearch>,
     states: readonly JobState[],
     { limit, signal }: ResolvedBulk,
   ): Promise<number> {
@@ -130,7 +130,7 @@ export class JobBatches {
     return { value, atLeast };
   }
 
-  async *#idBatches(selections: readonly (JobIds | JobSearch)[]): AsyncGenerator<number[]> {
+  async *#idBatches(selections: Iterable<JobIds | JobSearch>): AsyncGenerator<number[]> {
     for (const selection of selections) {
       if (isJobIds(selection)) yield* idBatchesOf(selection);
       else yield* this.#findIdBatches(selection);

@@ -1,7 +1,9 @@
 import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import type { JobState } from '../../lib/job/job-state.js';
-import { describeEngines, type World } from '../support/engines.js';
+import type { JobStore } from '../../lib/store/verbs/job-store.js';
+import { describeEngines, plainJobs, type World } from '../support/engines.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
+import { claimFrom, finalBatchOf, outcomes } from '../support/jobs.js';
 
 const HOUR = 3_600_000;
 const DISCARD = () => {
@@ -88,6 +90,90 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+describeEngines('admin.cancel with a filter', (setup) => {
+  const retryLater = { ...outcomes.retry, delayMs: HOUR };
+
+  it.each([
+    ['fails after the search for scheduled jobs', 'waiting', retryLater],
+    ['is released after the search for waiting jobs', 'blocked', outcomes.release],
+    ['fails before its cancellation is requested', 'none', retryLater],
+  ] as const)('cancels an active job that %s', async (_title, nextSearch, outcome) => {
+    const world = await setup();
+    const { producer, admin, store, opened } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    const claim = await claimOne(store);
+    await producer.enqueueMany('q', plainJobs(2));
+    const endAttempt = once(() => store.complete(finalBatchOf(claim, outcome)));
+    const { findIds, cancelIdle } = opened.stores.admin;
+    vi.spyOn(opened.stores.admin, 'findIds').mockImplementation(async (search, ...more) => {
+      if (search.state === nextSearch) await endAttempt();
+      return findIds(search, ...more);
+    });
+    vi.spyOn(opened.stores.admin, 'cancelIdle').mockImplementation(async (ids, ...more) => {
+      const cancelled = await cancelIdle(ids, ...more);
+      if (nextSearch === 'none' && ids.includes(id)) await endAttempt();
+      return cancelled;
+    });
+
+    expect(await admin.cancel({ queue: 'q' })).toBe(3);
+    expect(await admin.get(id)).toMatchObject({ state: 'cancelled' });
+    expect(await admin.counts('q')).toMatchObject({ waiting: 0, scheduled: 0, active: 0, cancelled: 3 });
+  });
+
+  it('cancels a blocked job that waits no more because the job that it needs is cancelled', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await producer.flow((f) => f.add('q', 0, { after: f.add('q', 0), onFailure: 'run' }));
+
+    expect(await admin.cancel({ queue: 'q' })).toBe(2);
+    expect(await admin.counts('q')).toMatchObject({ waiting: 0, blocked: 0, cancelled: 2 });
+  });
+
+  it('counts a running job once', async () => {
+    const world = await setup();
+    const { producer, admin, store } = await world.start({ autoStart: false });
+    await producer.enqueueMany('q', plainJobs(3));
+    const { jobs } = await claimOne(store);
+
+    expect(await admin.cancel({ queue: 'q' }, { dryRun: true })).toBe(3);
+    expect(await admin.cancel({ queue: 'q' })).toBe(3);
+    expect(await admin.counts('q')).toMatchObject({ cancelled: 2 });
+    expect(await admin.get(jobs[0]!.id)).toMatchObject({ state: 'active' });
+    expect((await admin.audit({ verb: 'cancel' })).entries).toMatchObject([{ count: 3 }]);
+  });
+
+  it.each([{ state: 'active' }, { worker: 'worker-1' }] as const)(
+    'leaves jobs that match %j only after the search',
+    async (filter) => {
+      const world = await setup();
+      const { producer, admin, store, opened } = await world.start({ autoStart: false });
+      await producer.enqueueMany('q', plainJobs(2));
+      const earlier = await claimOne(store);
+      const { cancel } = opened.stores.admin;
+      const claimNext = once(() => claimOne(store));
+      vi.spyOn(opened.stores.admin, 'cancel').mockImplementation(async (...given) => {
+        const result = await cancel(...given);
+        await claimNext();
+        return result;
+      });
+
+      expect(await admin.cancel({ queue: 'q', ...filter })).toBe(1);
+      const later = await claimNext();
+
+      expect(await store.extend([earlier.id])).toMatchObject([{ cancelRequested: [earlier.jobs[0]!.id] }]);
+      expect(await store.extend([later.id])).toMatchObject([{ cancelRequested: [] }]);
+    },
+  );
+});
+
+const claimOne = (store: JobStore) => claimFrom(store, { strategy: 'update' });
+
+/** Calls the function the first time, and returns its promise each time. */
+function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => (done ??= act());
+}
 
 /** An administrator in another process. Before it locks the jobs that it has found, the change happens. */
 async function adminThatMeets(world: World, change: () => Promise<unknown>): Promise<QueueAdmin> {
