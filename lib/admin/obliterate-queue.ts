@@ -1,5 +1,5 @@
-import { pageSize } from '../common/lists.js';
 import type { RecordedChanges } from '../audit/audit-trail.js';
+import type { ResolvedBulk } from '../job/bulk-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, requireOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/identifiers.js';
@@ -8,7 +8,6 @@ import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
 import { requireQueue } from './require-queue.js';
-import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 export interface ObliterateOptions {
   /** The name of the queue again, so that no other queue is obliterated by mistake. Not needed for a dry run. */
@@ -57,25 +56,24 @@ export async function obliterateQueue(parts: AdminParts, queue: string, given: O
 }
 
 /** Takes the active jobs from their workers and people, whose later writes the fence rejects. */
-async function releaseActive(
-  { store, events, notifier }: AdminParts,
-  queue: string,
-  signal?: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    signal?.throwIfAborted();
-    const page = { limit: pageSize(ADMIN_BATCH_SIZE), order: 'oldest' } as const;
-    const { jobs } = await store.findIds({ queue, state: 'active' }, page);
-    let releasedCount = 0;
-    for (const id of jobs) {
-      const released = await store.release(id);
-      if (!released) continue;
-      releasedCount++;
-      events.emitChanges('released', [released]);
-      if (released.owner === null) notifier.readCancelRequests(released.workerId);
-    }
-    if (releasedCount === 0) return;
+async function releaseActive(parts: AdminParts, queue: string, signal: AbortSignal | undefined): Promise<void> {
+  const batches = new JobBatches(parts);
+  const active = [{ queue, state: 'active' }] as const;
+  for (let released = 1; released > 0;) {
+    released = await batches.inBatches(undefined, active, [], everyJob(signal), async (ids) => {
+      const done: number[] = [];
+      for (const id of ids) if (await releaseOne(parts, id)) done.push(id);
+      return done;
+    });
   }
+}
+
+async function releaseOne({ store, events, notifier }: AdminParts, id: number): Promise<boolean> {
+  const released = await store.release(id);
+  if (!released) return false;
+  events.emitChanges('released', [released]);
+  if (released.owner === null) notifier.readCancelRequests(released.workerId);
+  return true;
 }
 
 async function removeJobs(
@@ -85,10 +83,13 @@ async function removeJobs(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { store, followEnds } = parts;
-  const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
-  return new JobBatches(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
+  return new JobBatches(parts).inBatches('removed', [{ queue }], [], everyJob(signal), async (ids) => {
     const removed = await changes.run((change) => store.remove(ids, change, { queue }));
     await followEnds(removed);
     return removed;
   });
+}
+
+function everyJob(signal: AbortSignal | undefined): ResolvedBulk {
+  return { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
 }

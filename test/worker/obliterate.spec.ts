@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { TABLE_SCHEMAS } from '../../lib/store/tables/table-schemas.js';
 import { eventually } from '../support/eventually.js';
+import { claimFrom, completionBatchOf, completionOf, outcomes } from '../support/jobs.js';
 import { describeEngines, gate, plainJobs, untilAborted, type World } from '../support/engines.js';
 
 // The audit names the queue, events are kept for ten minutes, flows until their retention ends, a claim until its worker
@@ -51,6 +52,22 @@ describeEngines('obliterate()', (setup) => {
     expect(await tablesWith(world, 'old')).toEqual([]);
     expect(await admin.counts('kept')).toMatchObject({ waiting: 2, active: 1 });
     expect((await admin.audit({ verb: 'obliterate' })).entries).toMatchObject([{ queue: 'old', count: 5 }]);
+  });
+
+  it('takes an active job from its worker although its claim lists a thousand jobs that have ended', async () => {
+    const world = await setup();
+    const { producer, admin, store } = await world.start({ autoStart: false });
+    await producer.enqueueMany('old', plainJobs(1_001));
+    const claim = await claimFrom(store, { queue: 'old', limit: 1_001, strategy: 'update' });
+    const ended = claim.jobs.slice(0, 1_000);
+    await store.complete(
+      completionBatchOf(ended.map((job) => completionOf(claim, job, outcomes.complete, { retentionMs: false }))),
+    );
+
+    expect(await admin.obliterate('old', { confirm: 'old' })).toBe(1);
+
+    expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+    expect(await admin.queues()).toEqual([]);
   });
 
   it('settles the jobs of other queues that need its jobs', async () => {
