@@ -301,6 +301,20 @@ describeEngines('the lists of a consumer', (setup) => {
     expect((await consumer.assigned('Ann')).jobs).toEqual([]);
     expect(await consumer.assigned('ann ').catch(({ code }: { code: string }) => code)).toBe('INVALID_OPTIONS');
   });
+
+  it('contain all jobs of an owner although another program has deleted some of them', async () => {
+    const world = await setup();
+    const { producer, consumer } = await world.start({ autoStart: false });
+    const ids = (await producer.enqueueMany('q', plainJobs(5))).map(({ id }) => id);
+    for (const id of ids) await consumer.assign(id, 'ann');
+    await world.sql(`DELETE FROM sql_queue_jobs WHERE id IN (${ids[0]}, ${ids[1]}, ${ids[3]})`);
+
+    const first = await consumer.assigned('ann', { limit: 1 });
+    const last = await consumer.assigned('ann', { limit: 1, after: first.next });
+
+    expect([...first.jobs, ...last.jobs].map(({ id }) => id)).toEqual([ids[2], ids[4]]);
+    expect(last.next).toBeUndefined();
+  });
 });
 
 describeEngines('one queue', (setup) => {

@@ -66,15 +66,21 @@ function* listByPriority(
 }
 
 export function* listAssigned(owner: string, queue: string | null, page: PageRequest): Work<AssignedJobRecord[]> {
-  const { after, limit, order } = page;
+  const { limit, order } = page;
   const readCandidates = yield* selectClaimed({ owner, queue }, order);
-  const { candidates } = yield* readCandidates(after, limit);
-  const ids = candidates.map(({ id }) => id);
-  if (ids.length === 0) return [];
-  const rows = new Map(
-    (yield* query<AssignedRow>(SELECT_ASSIGNED, { owner, ids })).map((row) => [Number(row.id), row]),
-  );
-  return ids.flatMap((id) => (rows.has(id) ? [toAssignedJobRecord(rows.get(id)!)] : []));
+  const found: AssignedJobRecord[] = [];
+  // A job may have left its claim, so a page of candidates may have fewer jobs than the list still needs.
+  for (let { after } = page, isEnd = false; !isEnd && found.length < limit;) {
+    const next = yield* readCandidates(after, limit);
+    const ids = next.candidates.map(({ id }) => id);
+    if (ids.length === 0) break;
+    const rows = yield* query<AssignedRow>(SELECT_ASSIGNED, { owner, ids });
+    const jobs = new Map(rows.map((row) => [Number(row.id), row]));
+    for (const id of ids) if (jobs.has(id)) found.push(toAssignedJobRecord(jobs.get(id)!));
+    after = next.candidates.at(-1)!.position;
+    ({ isEnd } = next);
+  }
+  return found.slice(0, limit);
 }
 
 function toAssignedJobRecord({ lease_until, snoozed_until, stage, ...row }: AssignedRow): AssignedJobRecord {
