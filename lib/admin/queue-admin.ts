@@ -307,12 +307,12 @@ export class QueueAdmin extends FlowAdmin {
    * Erases the content of all jobs with the option `subject`: their payloads, headers, results, errors, keys, progress, logs,
    * steps, events and signals, in the queues, the history and the archives of this process. Jobs that are not finished are
    * cancelled. A running job receives a cancellation request and counts as `active`: call again until `active` is 0. Works in
-   * batches of 50 jobs, and may be repeated. `limit` counts jobs.
+   * batches of 50 jobs, and may be repeated. `limit` counts jobs. Its entry in the audit does not name the subject.
    *
    * @example await admin.erase('user:42'); // { erased: 7, active: 0 }
    */
   erase(subject: string, options: BulkOptions = {}): Promise<Erasure> {
-    return eraseSubject(this.#parts, subject, options, (id) => this.cancel(id));
+    return eraseSubject(this.#parts, subject, options);
   }
 
   /**

@@ -65,6 +65,7 @@ describe('the lists of the board', () => {
     await admin.resume({ all: true });
     await admin.group('email', 'acme').pause();
     await admin.signal('approval', 'order:7');
+    await admin.erase('order:7');
     const window = await board('audit');
 
     const row = (verb: string) =>
@@ -82,6 +83,7 @@ describe('the lists of the board', () => {
           .trim(),
       ),
     ).toEqual([
+      'the jobs of a subject',
       'the signal approval with the key order:7',
       'group acme of email',
       'all queues',

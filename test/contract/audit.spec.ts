@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../../lib/store/features/audit/audit-store.js';
 import { describeEngines, gate, plainJobs, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { newJob } from '../support/jobs.js';
+import { claimFrom, newJob } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const DAY = 86_400_000;
@@ -62,6 +62,45 @@ describeEngines('the audit', (setup) => {
       ['enqueue', 'q', 'replace', 1],
     ]);
     expect((await admin.find()).jobs).toMatchObject([{ id: created.id, payload: 3, key: 'k' }]);
+  });
+
+  it('has one entry for an erasure, without its subject', async () => {
+    const called: AuditRecord[] = [];
+    const world = await setup();
+    const { admin, producer, store } = await world.start({ autoStart: false, audit: (entry) => called.push(entry) });
+    const options = { subject: 'user:42' };
+    const ended = await producer.enqueue('first', 0, options);
+    await admin.cancel(ended.id);
+    const running = await producer.enqueue('running', 0, options);
+    await claimFrom(store, { queue: 'running', strategy: 'update' });
+    await producer.enqueueMany('last', [...plainJobs(60, options), ...plainJobs(1)]);
+    const before = await admin.audit();
+
+    await admin.as('ann').erase('user:42', { dryRun: true });
+    expect(await admin.as('ann').erase('user:42', { limit: 1 })).toMatchObject({ erased: 1 });
+    expect(await admin.as('ann').erase('user:42')).toEqual({ erased: 60, active: 1 });
+    await admin.erase('user:17');
+
+    const { entries } = await admin.audit();
+    const expected = [
+      { verb: 'erase', which: null, options: { limit: 1 }, queue: 'first', by: 'ann', count: 1 },
+      { verb: 'erase', which: null, queue: null, by: 'ann', count: 61 },
+    ];
+    expect(entries.slice(before.entries.length)).toMatchObject(expected);
+    expect(called.slice(before.entries.length)).toMatchObject(expected);
+    expect(JSON.stringify([entries, called])).not.toContain('user:42');
+    expect((await admin.get(running.id))!.state).toBe('active');
+    expect(await admin.counts()).toMatchObject({ waiting: 1, cancelled: 61 });
+  });
+
+  it('has an entry for an erasure that finds only signals', async () => {
+    const { admin, producer } = await open(await setup());
+    await producer.signal('approved', 'user:42', true);
+
+    await admin.erase('user:42');
+    await admin.erase('user:42');
+
+    expect((await admin.audit()).entries).toMatchObject([{ verb: 'erase', which: null, queue: null, count: 1 }]);
   });
 
   it('has an entry for each change of a queue, a group, a subscription, a flow and a schedule', async () => {

@@ -161,7 +161,7 @@ export function sqlAdminStore(
         change,
         () => cancelJob(id, retentionMs, change?.transaction !== undefined, filter),
         ({ state }) => (state === 'too-late' ? 0 : 1),
-        (result) => (result.state === 'requested' ? result.queue : undefined),
+        (result) => (result.state === 'requested' ? [result.queue] : []),
       ),
 
     release: (id, change) =>
@@ -189,7 +189,7 @@ export function sqlAdminStore(
         change,
         () => editJob(id, queue, edit, runs),
         countOf,
-        (found) => found,
+        (found) => (found === undefined ? [] : [found]),
       );
       return edited !== undefined;
     },

@@ -49,6 +49,7 @@ export const AUDIT_VERBS = [
   'duplicate',
   'enqueue',
   'remove',
+  'erase',
   'cancelFlow',
   'retryFlow',
   'pause',
@@ -77,7 +78,10 @@ export type AuditVerb = (typeof AUDIT_VERBS)[number];
 export interface AuditRecord {
   id: number;
   verb: AuditVerb;
-  /** The selection as the caller gave it: an id, a list of ids, a filter, or the name of a queue, a schedule … */
+  /**
+   * The selection as the caller gave it: an id, a list of ids, a filter, or the name of a queue, a schedule … Null for
+   * `erase`, because an entry must not name its subject.
+   */
   which: unknown;
   /** The options of the call, without payloads and headers; undefined: none. */
   options?: unknown;

@@ -12,16 +12,16 @@ const WRITE = `
  * Runs the work of a change in a transaction of its own or in that of the caller, with its entry in the audit.
  *
  * @param countOf how many things the work has changed, by its value; default: one
- * @param queueOf the queue of the change, by the value, if the work emits no event
+ * @param queuesOf the queues of the change, by its value, if the work emits no event for each of its jobs
  */
 export function runChange<T>(
   database: Pick<SqlDatabase, 'transaction' | 'inCallerTransaction'>,
   change: Change = {},
   work: () => Work<T>,
   countOf?: (value: T) => number,
-  queueOf?: (value: T) => string | undefined,
+  queuesOf?: (value: T) => readonly string[],
 ): Promise<T> {
-  const withEntry = () => audited(work(), change, countOf, queueOf);
+  const withEntry = () => audited(work(), change, countOf, queuesOf);
   const { transaction } = change;
   return transaction ? database.inCallerTransaction(transaction, withEntry) : database.transaction(withEntry);
 }
@@ -31,7 +31,7 @@ export function* audited<T>(
   work: Work<T>,
   { audit, onChange }: Change,
   countOf: (value: T) => number = () => 1,
-  queueOf: (value: T) => string | undefined = () => undefined,
+  queuesOf: (value: T) => readonly string[] = () => [],
 ): Work<T> {
   const queues = new Set(audit?.queues);
   const value = yield* relay(work, function* (step) {
@@ -39,8 +39,7 @@ export function* audited<T>(
     return yield step;
   });
   const count = countOf(value);
-  const queue = queueOf(value);
-  if (queue !== undefined) queues.add(queue);
+  for (const queue of queuesOf(value)) queues.add(queue);
   onChange?.(count, queues);
   if (!audit || count === 0) return value;
   const { id, verb, by, details } = audit;

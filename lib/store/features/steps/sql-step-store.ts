@@ -184,7 +184,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
         yield* storeSignal(dialect, signal);
         return change?.audit && (yield* queueOfWaits(signal.hash));
       };
-      await runChange(blocking, change, store, undefined, (queue) => queue);
+      await runChange(blocking, change, store, undefined, (queue) => (queue === undefined ? [] : [queue]));
     },
 
     async wakeWaiting(hash, jobId) {

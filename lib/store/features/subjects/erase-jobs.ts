@@ -10,7 +10,7 @@ const referenceIn = (column: string) => `
     CASE WHEN SUBSTR(${column}, 1, ${BLOB_PREFIX.length}) = :blob THEN ${column} END AS ${column}`;
 
 const LOCK_IDLE = `
-  SELECT id, options,${referenceIn('payload')}
+  SELECT id, queue, options,${referenceIn('payload')}
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id {lock}`;
@@ -22,7 +22,7 @@ const ERASE_IDLE = `
   WHERE id = :id AND claim_id = 0`;
 
 const LOCK_FINISHED = `
-  SELECT id, options,${referenceIn('payload')},${referenceIn('result')}
+  SELECT id, queue, options,${referenceIn('payload')},${referenceIn('result')}
   FROM {history} {by primary}
   WHERE id IN (:ids)
   ORDER BY id {lock}`;
@@ -62,6 +62,7 @@ const DELETE_EVENT = deleteFrom('events', 'id = :id AND recorded_at > 0');
 
 interface Row {
   readonly id: number;
+  readonly queue: string;
   readonly options: string | null;
   /** References to blobs, else null. */
   readonly payload: string | null;
@@ -71,6 +72,7 @@ interface Row {
 /** The jobs whose content was erased, and those that stay as they are, because a blob would lose its last reference. */
 export interface ErasedJobs {
   readonly ids: readonly number[];
+  readonly queues: readonly string[];
   readonly withBlobs: readonly { readonly id: number; readonly blobs: readonly string[] }[];
 }
 
@@ -90,11 +92,15 @@ export function* eraseFinished(
   const all = [yield* lockAndErase(LOCK_FINISHED, ERASE_FINISHED, ids, mayForget)];
   for (const to of archives)
     all.push(yield* lockAndErase(inArchive(LOCK_ARCHIVED, to), inArchive(ERASE_ARCHIVED, to), ids, mayForget));
-  return { ids: all.flatMap((each) => each.ids), withBlobs: all.flatMap((each) => each.withBlobs) };
+  return {
+    ids: all.flatMap((each) => each.ids),
+    queues: all.flatMap((each) => each.queues),
+    withBlobs: all.flatMap((each) => each.withBlobs),
+  };
 }
 
 function* lockAndErase(lock: string, erase: string, ids: readonly number[], mayForget: MayForget): Work<ErasedJobs> {
-  if (ids.length === 0) return { ids: [], withBlobs: [] };
+  if (ids.length === 0) return { ids: [], queues: [], withBlobs: [] };
   const rows = yield* query<Row>(lock, { ids: ascending(ids), blob: BLOB_PREFIX });
   const kept = new Map(rows.map((row) => [row, blobsOf(row).filter((blob) => !mayForget(blob))] as const));
   const erasable = rows.filter((row) => kept.get(row)!.length === 0);
@@ -102,7 +108,7 @@ function* lockAndErase(lock: string, erase: string, ids: readonly number[], mayF
     erasable.map((row) => ({ sql: erase, values: { id: Number(row.id), options: optionsWithout(row) } })),
   );
   const withBlobs = [...kept].flatMap(([{ id }, blobs]) => (blobs.length === 0 ? [] : [{ id: Number(id), blobs }]));
-  return { ids: idsOf(erasable), withBlobs };
+  return { ids: idsOf(erasable), queues: erasable.map(({ queue }) => queue), withBlobs };
 }
 
 function blobsOf({ payload, result }: Row): string[] {
@@ -139,7 +145,9 @@ const SIGNALS_WITH_KEY = `
   FROM {signals}
   WHERE signal_key = :key`;
 
-export function* eraseSignals(key: string): Work<void> {
+/** Returns the number of signals that it has deleted. */
+export function* eraseSignals(key: string): Work<number> {
   const signals = yield* query<{ hash: string }>(SIGNALS_WITH_KEY, { key });
-  yield* executeAll(signals.map(({ hash }) => ({ sql: DELETE_SIGNAL, values: { hash } })));
+  const deleted = yield* executeAll(signals.map(({ hash }) => ({ sql: DELETE_SIGNAL, values: { hash } })));
+  return deleted.reduce((sum, { affectedRows }) => sum + affectedRows, 0);
 }

@@ -6,6 +6,7 @@ import { deleteStepsAndLogs, findEarlierRuns } from '../../ends/earlier-runs.js'
 import { remainingJobs } from '../../reads/remaining-jobs.js';
 import { inArchive } from '../../tables/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS, lastExpiryMs, readBlobs } from '../../ends/subjects.js';
+import { runChange } from '../audit/run-change.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseOtherContent } from './erase-jobs.js';
 import type { ErasedBatch, SubjectStore } from './subject-store.js';
 import type { TableRow } from '../../tables/table-schemas.js';
@@ -56,10 +57,17 @@ export function sqlSubjectStore({ blocking, archives }: StoreParts): SubjectStor
     count: async (subject, limit) =>
       (await blocking.runIdempotent(() => query(JOBS_OF, { subject, after: Number.MIN_SAFE_INTEGER, limit }))).length,
 
-    erase: (subject, after, limit, retentionMs, mayForget) =>
-      blocking.transaction(() => eraseBatch(subject, after, limit, archiveTables, retentionMs, mayForget)),
+    erase: (subject, after, limit, retentionMs, mayForget, change) =>
+      runChange(
+        blocking,
+        change,
+        () => eraseBatch(subject, after, limit, archiveTables, retentionMs, mayForget),
+        ({ erased }) => erased.length,
+        ({ queues }) => queues,
+      ),
 
-    eraseSignals: (subject) => blocking.transaction(() => eraseSignals(subject)),
+    eraseSignals: async (subject, change) =>
+      void (await runChange(blocking, change, () => eraseSignals(subject), Number)),
 
     async prune(limit) {
       const expired = await blocking.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
@@ -84,7 +92,7 @@ function* eraseBatch(
   const rows = yield* query<{ id: number; blobs: string | null }>(JOBS_OF, { subject, after, limit });
   const ids = idsOf(rows);
   const next = ids.length < limit ? undefined : ids.at(-1);
-  if (ids.length === 0) return { cancelled: [], erased: [], blobs: [], active: [], next };
+  if (ids.length === 0) return { cancelled: [], erased: [], queues: [], blobs: [], active: [], next };
   const active = idsOf(yield* query<{ id: number }>(CLAIMED, { ids }));
   const blobsById = new Map(rows.map(({ id, blobs }) => [Number(id), readBlobs(blobs)]));
   const withRememberedBlobs = [...blobsById].flatMap(([id, all]) => {
@@ -108,7 +116,8 @@ function* eraseBatch(
   const done = others.filter((id) => !moved.has(id) && !kept.has(id));
   yield* executeAll(ascending(done).map((id) => ({ sql: DELETE_SUBJECT, values: { subject, id } })));
   const blobs = withBlobs.flatMap((job) => job.blobs);
-  return { cancelled, erased: [...found, ...withContent], blobs, active: [...active, ...moved], next };
+  const queues = [...idle.queues, ...finished.queues];
+  return { cancelled, erased: [...found, ...withContent], queues, blobs, active: [...active, ...moved], next };
 }
 
 type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id' | 'blobs'>;

@@ -1,4 +1,5 @@
 import type { EventJob } from '../../core/event-outbox.js';
+import type { Change } from '../audit/audit-store.js';
 
 /** A part of the jobs of a subject. */
 export interface ErasedBatch {
@@ -6,6 +7,8 @@ export interface ErasedBatch {
   readonly cancelled: readonly EventJob[];
   /** Ids of the jobs without content now, the cancelled ones included. */
   readonly erased: readonly number[];
+  /** The queues of the erased jobs. */
+  readonly queues: readonly string[];
   /** References to blobs that the caller may not leave. Their jobs keep their content. */
   readonly blobs: readonly string[];
   /** Ids of the jobs that a claim has. They keep their content. */
@@ -30,10 +33,11 @@ export interface SubjectStore {
     limit: number,
     retentionMs: (queue: string) => number | false,
     mayForget: (blob: string) => boolean,
+    change?: Change,
   ): Promise<ErasedBatch>;
 
   /** Deletes the signals whose key is the subject. */
-  eraseSignals(subject: string): Promise<void>;
+  eraseSignals(subject: string, change?: Change): Promise<void>;
 
   /** Deletes the rows of jobs that are gone. Examines at most `limit` rows and returns that number. */
   prune(limit: number): Promise<number>;

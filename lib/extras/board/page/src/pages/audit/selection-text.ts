@@ -21,6 +21,7 @@ const CONDITIONS: Readonly<Record<string, (value: unknown) => string>> = {
 
 /** The selection in words, such as `dead jobs of crm with error E550`. Undefined: it has a part without words here. */
 export function selectionText({ verb, which }: Pick<AuditEntry, 'verb' | 'which'>): string | undefined {
+  if (verb === 'erase') return 'the jobs of a subject';
   if (typeof which === 'string') return nameText(verb, which);
   if (typeof which !== 'object' || which === null || Array.isArray(which)) return undefined;
   const given = which as { readonly state?: string } & Readonly<Record<string, unknown>>;

@@ -35,7 +35,7 @@ export function Selection({ entry }: { entry: AuditEntry }) {
   return (
     <>
       {text}
-      <Raw value={which} />
+      {which !== null && <Raw value={which} />}
     </>
   );
 }
