@@ -1,9 +1,10 @@
-import { buildJob, encodeHeaders } from '../job/job-content.js';
+import { encodeHeaders, encodePayload } from '../job/job-content.js';
 import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import { checkJobId } from '../job/identifiers.js';
+import { readDate } from '../job/read-columns.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 
@@ -47,7 +48,8 @@ export async function updateJob(
   const job = await store.get(id, transaction);
   if (!job) return false;
   const { queue } = job;
-  const encoded = hasPayload ? (await buildJob(queue, payload, undefined, optionsFor)).payload : undefined;
+  const due = { runAtMs: readDate(job.runAt?.getTime() ?? null) };
+  const encoded = hasPayload ? await encodePayload(queue, payload, optionsFor(queue), job.name, due) : undefined;
   const edit = {
     ...(encoded !== undefined && { payload: encoded }),
     ...(headers !== undefined && { headers: encodeHeaders(queue, headers) }),
@@ -85,17 +87,18 @@ export async function duplicateJob(parts: AdminParts, id: number, given: Duplica
   const { delayMs, runAtMs, priority: newPriority } = resolveEnqueueOptions('', options, [], where);
   const copy = await own.store.copyOf(id, manager);
   if (!copy) return null;
-  const { queue } = copy;
+  const { queue, name } = copy;
+  const due = { delayMs, runAtMs };
   const job: NewJob = {
     ...copy,
     delayMs,
     runAtMs,
     priority: priority === undefined ? copy.priority : newPriority,
-    ...('payload' in others && { payload: (await buildJob(queue, payload, undefined, parts.optionsFor)).payload }),
+    ...('payload' in others && { payload: await encodePayload(queue, payload, parts.optionsFor(queue), name, due) }),
   };
   const call = { verb: 'duplicate', which: id, options, queue } as const;
   const newId = await own.audit.change(call, (change) => own.store.enqueueCopy(job, change));
-  own.events.emitChanges('enqueued', [{ id: newId, queue, name: job.name }]);
+  own.events.emitChanges('enqueued', [{ id: newId, queue, name }]);
   own.notifier.poll();
   return newId;
 }

@@ -204,6 +204,35 @@ describeEngines('blobs', (setup) => {
     expect(soon).toContain(first!.slice(0, 10));
     expect(days.filter((each) => later.includes(each))).toHaveLength(2);
   });
+
+  it('expire after the time at which their job is due if an administrator writes them', async () => {
+    const { world, files, blobs } = await open();
+    const keep = '60d';
+    const { producer, admin } = await world.start({
+      blobs: { ...blobs, keep },
+      codec: aesGcm({ keys: [first] }),
+      autoStart: false,
+    });
+    const rotated = await world.start({
+      blobs: { ...blobs, keep },
+      codec: aesGcm({ keys: [second], older: [first] }),
+      autoStart: false,
+    });
+    const lastDay = () => new Date(Date.now() + 160 * 86_400_000).toISOString().slice(0, 10);
+    const before = lastDay();
+
+    const { id } = await producer.enqueue('q', long, { delay: '100d' });
+    await admin.update(id, { payload: { text: `new ${LONG}` } });
+    await admin.duplicate(id, { payload: long, delay: '100d' });
+    await admin.duplicate(id, { payload: long, runAt: new Date(Date.now() + 100 * 86_400_000) });
+    const { rekeyed } = await rotated.admin.rekey();
+
+    // Midnight may have passed.
+    const expected = [before, lastDay()];
+    expect(rekeyed).toBe(3);
+    expect(await files.keys()).toHaveLength(7);
+    expect((await files.days()).filter((day) => !expected.includes(day))).toEqual([]);
+  });
 });
 
 describeEngines('an expired blob', (setup) => {

@@ -16,6 +16,8 @@ export interface ContentTable {
   /** The columns of the primary key, with values before that of the first row. */
   readonly start: Values;
   readonly content: Readonly<Record<string, ContentKind>>;
+  /** The column with the time at which the job is due, on which the expiry of its blobs depends. */
+  readonly dueColumn?: string | undefined;
 }
 
 const BEFORE_ALL_IDS = -Number.MAX_SAFE_INTEGER;
@@ -24,7 +26,7 @@ const FINISHED = { payload: 'payload', result: 'result', error: 'errors' } as co
 /** All but the event outbox, whose rows are kept for ten minutes. A job moves from an earlier table to a later one. */
 export const CONTENT_TABLES: readonly ContentTable[] = [
   contentTable('{schedules}', { name: '' }, { payload: 'schedule' }),
-  contentTable('{jobs}', { id: BEFORE_ALL_IDS }, { payload: 'payload', error: 'errors' }, 'claim_id'),
+  contentTable('{jobs}', { id: BEFORE_ALL_IDS }, { payload: 'payload', error: 'errors' }, 'claim_id', 'run_at'),
   contentTable('{history}', { id: BEFORE_ALL_IDS }, FINISHED),
   contentTable('{progress}', { job_id: BEFORE_ALL_IDS }, { value: 'progress' }),
   contentTable('{logs}', { job_id: BEFORE_ALL_IDS, number: 0 }, { line: 'log' }),
@@ -41,11 +43,13 @@ function contentTable(
   start: Values,
   content: ContentTable['content'],
   claimColumn?: string,
+  dueColumn?: string,
 ): ContentTable {
   const keyColumns = Object.keys(start);
   const [first, second] = keyColumns;
   const columns = Object.keys(content);
   const claims = claimColumn === undefined ? [] : [claimColumn];
+  const due = dueColumn === undefined ? [] : [dueColumn];
   const order = keyColumns.join(', ');
   const after = second
     ? `${first} >= :${first} AND (${first} > :${first} OR ${second} > :${second})`
@@ -57,9 +61,9 @@ function contentTable(
     .map((column) => `${column}, 1, ${COMPARED_LENGTH}), '') = :${column}Start`)
     .join(' AND COALESCE(SUBSTR(');
   return {
-    ...{ table, start, content },
+    ...{ table, start, content, dueColumn },
     read: `
-  SELECT ${[...keyColumns, ...claims, ...columns].join(', ')}
+  SELECT ${[...keyColumns, ...claims, ...due, ...columns].join(', ')}
   FROM ${table}
   WHERE ${after}
   ORDER BY ${order}

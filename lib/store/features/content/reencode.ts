@@ -10,11 +10,20 @@ export interface Recoder {
   readonly to: ContentCodec;
 }
 
-/** Encodes the text of a column anew unless it is current. Rejects if it cannot be decoded. */
-export async function reencode(codec: Recoder, stored: string, kind: ContentKind): Promise<string> {
+/**
+ * Encodes the text of a column anew unless it is current. Rejects if it cannot be decoded.
+ *
+ * @param runAtMs the time at which the job is due; null: now
+ */
+export async function reencode(
+  codec: Recoder,
+  stored: string,
+  kind: ContentKind,
+  runAtMs: number | null,
+): Promise<string> {
   if (kind === 'schedule') return reencodeText({ from: codec.from, to: codec.to.inline }, stored, 'payload');
   if (kind === 'errors') return reencodeErrors(codec, stored);
-  if (kind !== 'step') return reencodeText(codec, stored, kind);
+  if (kind !== 'step') return reencodeText(codec, stored, kind, runAtMs);
   // The data of a signal stands in a list.
   const isSignal = stored.startsWith('[{"$sql-queue"');
   // A plain value may be either, so it stays.
@@ -22,9 +31,14 @@ export async function reencode(codec: Recoder, stored: string, kind: ContentKind
   return `[${await reencodeText(codec, stored.slice(1, -1), 'signal')}]`;
 }
 
-async function reencodeText({ from, to }: Recoder, stored: string, what: CodecContent): Promise<string> {
+async function reencodeText(
+  { from, to }: Recoder,
+  stored: string,
+  what: CodecContent,
+  runAtMs: number | null = null,
+): Promise<string> {
   if (from.isCurrent(stored)) return stored;
-  return to.encode(await from.decode(stored, { what }), { what });
+  return to.encode(await from.decode(stored, { what }), { what, runAtMs });
 }
 
 /** Keeps the order of the properties, because searches compare the beginning. */

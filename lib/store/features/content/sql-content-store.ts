@@ -1,6 +1,7 @@
 import { pageSize } from '../../../common/lists.js';
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
 import { hasCode } from '../../../job/errors.js';
+import { readDate } from '../../../job/read-columns.js';
 import {
   executeAll,
   valuesLengthOf,
@@ -69,11 +70,12 @@ async function writeOf(
   codec: Recoder,
 ): Promise<Statement | 'undecodable' | undefined> {
   const values: Record<string, string | number | null> = {};
+  const runAtMs = table.dueColumn === undefined ? null : readDate(row[table.dueColumn]);
   let isCurrent = true;
   try {
     for (const [column, kind] of Object.entries(table.content)) {
       const stored = row[column] as string | null;
-      const encoded = stored === null ? null : await reencode(codec, stored, kind);
+      const encoded = stored === null ? null : await reencode(codec, stored, kind, runAtMs);
       isCurrent &&= encoded === stored;
       values[column] = encoded;
       values[`${column}Start`] = startOf(stored ?? '');
