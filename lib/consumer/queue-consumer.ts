@@ -156,9 +156,10 @@ export class QueueConsumer {
   }
 
   /**
-   * Assigns a waiting, scheduled or assigned job to the owner until it is released. The token of another holder becomes
-   * void. Rejects with JobNotAssignedError if a worker runs the job. With `{ reassign: false }` it also rejects if
-   * another claim holder has the job, so that only one of several concurrent owners gets it.
+   * Assigns a waiting, scheduled, blocked or assigned job to the owner until it is released. The token of another holder
+   * becomes void. A blocked job starts before the jobs that it needs have ended. Once it is released, it waits for them no
+   * more, and workers may run it. Rejects with JobNotAssignedError if a worker runs the job. With `{ reassign: false }` it
+   * also rejects if another claim holder has the job, so that only one of several concurrent owners gets it.
    */
   async assign(id: number, owner: string, options: AssignOptions = {}): Promise<AssignedJob> {
     check('Cannot assign', [jobIdProblem(id), ownerProblem(owner), ...optionProblems(ASSIGN_OPTIONS, options)]);

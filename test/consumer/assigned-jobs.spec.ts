@@ -129,6 +129,30 @@ describeEngines('an assigned job', (setup) => {
     expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
   });
 
+  it('starts although it is blocked, and waits for no other job once it is released', async () => {
+    const world = await setup();
+    const { producer, consumer, admin, events, runner } = await world.start({
+      autoStart: false,
+      handlers: { render: () => 'done' },
+    });
+    const flow = await producer.flow((f) => f.add('review', 0, { after: f.add('render', 0) }));
+    const { id } = (await admin.flow(flow.id))!.jobs.find(({ queue }) => queue === 'review')!;
+
+    const assigned = await consumer.assign(id, 'ann');
+    await consumer.unassign(id);
+    const released = await admin.get(id);
+    await consumer.assign(id, 'ann');
+    await runner.start();
+    await events.until('completed', { queue: 'render' });
+    await runner.whenIdle();
+
+    expect(assigned).toMatchObject({ id, owner: 'ann', attempt: 1 });
+    expect(released).toMatchObject({ state: 'waiting', attempt: 0 });
+    expect(await admin.get(id)).toMatchObject({ state: 'active', owner: 'ann' });
+    await consumer.complete(id, ANN);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+
   it('can be unassigned, and is waiting afterwards', async () => {
     const world = await setup();
     const { id, token, consumer, admin } = await held(world);
