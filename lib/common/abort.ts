@@ -28,6 +28,17 @@ function hasOwnLimit(signal: AbortSignal): boolean {
   }
 }
 
+/**
+ * Aborts the controller when the signal is aborted, until the returned function is called. AbortSignal.any() would
+ * leave a reference at the signal for each call, for as long as the signal lives.
+ */
+export function abortWith(signal: AbortSignal, controller: AbortController): () => void {
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return () => signal.removeEventListener('abort', abort);
+}
+
 /** The value of the work; rejects with `late()` if it does not end within `ms`. */
 export async function answerWithin<T>(
   clock: Pick<Clock, 'sleep'>,
@@ -50,11 +61,12 @@ export async function withTimeout(
   stop?: AbortSignal,
 ): Promise<boolean> {
   const over = new AbortController();
-  const signal = stop ? AbortSignal.any([over.signal, stop]) : over.signal;
-  const late = clock.sleep(ms, signal).then(() => false);
+  const unlink = stop && abortWith(stop, over);
+  const late = clock.sleep(ms, over.signal).then(() => false);
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
+    unlink?.();
     over.abort(ENDED);
   }
 }

@@ -1,4 +1,4 @@
-import { ENDED } from '../common/abort.js';
+import { abortWith, ENDED } from '../common/abort.js';
 import { ListenLoop, type ListenPause } from '../listen/listen-loop.js';
 import type { Notification, NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { CancelRequestReader } from './cancel-request-reader.js';
@@ -131,16 +131,17 @@ export class NotificationListener {
   /** @param queues undefined if the worker is full: it listens for cancellations only */
   async #listen(queues: readonly string[] | undefined, stopping: AbortSignal): Promise<Notification> {
     const over = new AbortController();
+    const unlink = abortWith(stopping, over);
     this.#listening = { startedAt: this.parts.clock.monotonic(), over };
     this.queues.listenedQueues = new Set(queues);
     try {
-      const stop = AbortSignal.any([stopping, over.signal]);
-      return await this.channel.listen([...(queues ?? []), this.name], stop, () => {
+      return await this.channel.listen([...(queues ?? []), this.name], over.signal, () => {
         // Notifications from before the connection listened are lost, so their changes are read now.
         if (queues) this.poller.check();
         this.cancelRequestReader.readSoon();
       });
     } finally {
+      unlink();
       // Ends the delay of a restart.
       if (this.#restarting) over.abort(ENDED);
       this.#listening = undefined;

@@ -1,4 +1,4 @@
-import { getMaxListeners, setMaxListeners } from 'node:events';
+import { getEventListeners, getMaxListeners, setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { BlobStore } from '../../lib/job/codec/blob-options.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
@@ -25,6 +25,27 @@ async function warningsOf(act: () => Promise<unknown>): Promise<string[]> {
     process.off('warning', onWarning);
   }
   return warnings;
+}
+
+/** All signals that the library uses from now on. */
+function observeSignals(): ReadonlySet<AbortSignal> {
+  const signals = new Set<AbortSignal>();
+  const { get } = Object.getOwnPropertyDescriptor(AbortController.prototype, 'signal')!;
+  const observer = vi.spyOn(AbortController.prototype, 'signal', 'get');
+  observer.mockImplementation(function (this: AbortController) {
+    const signal = get!.call(this) as AbortSignal;
+    signals.add(signal);
+    return signal;
+  });
+  onTestFinished(() => observer.mockRestore());
+  return signals;
+}
+
+/** Its listeners, and the references of Node 20 to the signals that AbortSignal.any() has derived from it. */
+function sizeOf(signal: AbortSignal): number {
+  const key = Object.getOwnPropertySymbols(signal).find(({ description }) => description === 'kDependantSignals');
+  const derived = key && (signal as unknown as Record<symbol, Set<unknown> | null>)[key];
+  return getEventListeners(signal, 'abort').length + (derived?.size ?? 0);
 }
 
 describeEngines('Node warns of no leak', (setup) => {
@@ -74,6 +95,29 @@ describeEngines('Node warns of no leak', (setup) => {
     await producer.waitFor(jobs[0]!.id, { signal });
 
     expect(getMaxListeners(signal)).toBe(3);
+  });
+});
+
+describeEngines('a process that receives many notifications', (setup) => {
+  it('keeps nothing of those that it has received', async () => {
+    const signals = observeSignals();
+    const world = await setup();
+    const settings = { queues: { q: { events: true } }, worker: { poll: { min: '1h', max: '1h' } } } as const;
+    const { workerChannel } = await world.start({ ...settings, handlers: { q: () => 'done' } });
+    const { producer, waiterChannel, eventChannel, listenAnywhere } = await world.start({
+      ...settings,
+      autoStart: false,
+    });
+    const anywhere = await listenAnywhere();
+
+    for (let count = 1; count <= MANY; count++) {
+      await producer.request('q', 0);
+      await anywhere.untilCount(count, 'completed');
+    }
+
+    for (const { received } of [workerChannel, waiterChannel, eventChannel])
+      expect(received.length).toBeGreaterThanOrEqual(MANY / 2);
+    expect(Math.max(...[...signals].map(sizeOf))).toBeLessThan(MANY / 4);
   });
 });
 

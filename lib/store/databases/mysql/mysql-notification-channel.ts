@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import type { Clock } from '../../../common/clock.js';
-import { ENDED, withTimeout } from '../../../common/abort.js';
+import { abortWith, ENDED, withTimeout } from '../../../common/abort.js';
 import type { NotificationChannel, Notification } from '../../notifications/notification-channel.js';
 import { NotificationSender } from '../../notifications/notification-sender.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
@@ -99,20 +99,24 @@ export class MysqlNotificationChannel implements NotificationChannel {
   async #testDelivery(stop: AbortSignal): Promise<string | undefined> {
     const connection = await this.#connect(stop);
     const over = new AbortController();
-    const end = AbortSignal.any([over.signal, stop]);
+    const unlink = abortWith(stop, over);
     let hasArrived = false;
     try {
       const listening = connection
         .listen(this.#processList.markFor(connection.id, []))
         .then((isNotified) => (hasArrived = isNotified));
       const ended = withTimeout(this.clock, DELIVERY_TEST_TIMEOUT_MS, listening, stop).finally(() => over.abort(ENDED));
-      const [isListed] = await Promise.all([this.#poll(end, () => this.#processList.interrupt(connection.id)), ended]);
+      const [isListed] = await Promise.all([
+        this.#poll(over.signal, () => this.#processList.interrupt(connection.id)),
+        ended,
+      ]);
       if (hasArrived) return undefined;
       this.disconnect();
       return isListed
         ? 'a test notification did not arrive'
         : 'the process list does not show the listening connection';
     } finally {
+      unlink();
       over.abort(ENDED);
     }
   }

@@ -1,5 +1,6 @@
 import { watch } from 'node:fs';
 import { utimes } from 'node:fs/promises';
+import { abortWith } from '../../../common/abort.js';
 import type { Clock } from '../../../common/clock.js';
 import { type NotificationChannel, type Notification, workerIdOf } from '../../notifications/notification-channel.js';
 import { NotificationSender } from '../../notifications/notification-sender.js';
@@ -121,7 +122,8 @@ export class SqliteNotificationChannel implements NotificationChannel {
     });
     watcher.on('error', () => over.abort());
     over.signal.addEventListener('abort', () => wake(), { once: true });
-    const ended = this.clock.sleep(ms, AbortSignal.any([stop, over.signal])).then(() => over.abort());
+    const unlink = abortWith(stop, over);
+    const ended = this.clock.sleep(ms, over.signal).then(() => over.abort());
     const next = async () => {
       if (!touched && !over.signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
       touched = false;
@@ -130,6 +132,7 @@ export class SqliteNotificationChannel implements NotificationChannel {
     try {
       return await act(next);
     } finally {
+      unlink();
       over.abort();
       watcher.close();
       await ended;
