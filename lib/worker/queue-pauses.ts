@@ -1,9 +1,10 @@
 import type { QueueWorkers } from './queue/queue-workers.js';
 
-/** A queue is closed until its state is read, while it is paused or removed, and while the worker stops. */
+/** A queue is closed while it is added, paused or removed, and while the worker stops. */
 export class QueuePauses {
   readonly #everywhere = new Set<string>();
-  readonly #removed = new Set<string>();
+  /** Those that are being added or removed. */
+  readonly #closed = new Set<string>();
   #isQuiet = false;
 
   constructor(
@@ -30,14 +31,18 @@ export class QueuePauses {
     else this.#everywhere.delete(queue);
   }
 
-  /** Closes the queue until `delete`. */
-  remove(queue: string): void {
-    this.#removed.add(queue);
-    this.apply();
+  /** Keeps the queue closed from the next `apply` on, until `open`. */
+  close(queue: string): void {
+    this.#closed.add(queue);
+  }
+
+  /** The next `apply` opens the queue unless it is paused. */
+  open(queue: string): void {
+    this.#closed.delete(queue);
   }
 
   delete(queue: string): void {
-    this.#removed.delete(queue);
+    this.#closed.delete(queue);
     this.#everywhere.delete(queue);
   }
 
@@ -58,7 +63,7 @@ export class QueuePauses {
   }
 
   #isOpen(queue: string): boolean {
-    if (this.#isQuiet || this.#removed.has(queue)) return false;
+    if (this.#isQuiet || this.#closed.has(queue)) return false;
     return !this.#everywhere.has(queue) && !this.isPausedHere(queue);
   }
 }

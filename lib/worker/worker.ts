@@ -70,8 +70,8 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     announce,
   };
   const addQueue = (queue: string, strategy: ChosenStrategy) => {
-    // Until its state is read. A notification may come before.
-    pauses.setPausedEverywhere(queue, true);
+    // Until its state is read and its limits are declared. Another queue may be resumed, or a notification come, before.
+    pauses.close(queue);
     queues.byName.set(queue, new QueueWorker(context, queue, strategy));
   };
   return {
@@ -111,6 +111,7 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
   await parts.stores.workers.register({ ...own, queues: worker.queues.slots, excluded });
   await readStates(worker, names);
   await lock.acquireFor(strategies);
+  for (const queue of names) pauses.open(queue);
   pauses.apply(false);
   leases.start();
   poller.start();
@@ -119,7 +120,10 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
   registrar.start();
 }
 
-/** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
+/**
+ * Rejects if the declaration of the queue fails, or if the database does not support its strategy. The worker does not
+ * work the queue then.
+ */
 export async function addQueue(worker: Worker, queue: string): Promise<void> {
   const { id, parts, queues, lock, pauses, settings, leases, poller } = worker;
   if (queues.of(queue)) return;
@@ -127,14 +131,20 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
   await registrar.declare();
   const strategies = await chooseStrategies(parts, [queue]);
   await lock.acquireFor(strategies);
-  await parts.stores.workers.setQueues(id, queues.slots.set(queue, parts.optionsFor(queue).concurrency));
-  leases.supportLease(parts.optionsFor(queue).leaseMs);
-  worker.addedRegistrars.set(queue, registrar);
-  registrar.start();
-  worker.addQueue(queue, strategies.get(queue)!);
-  // A change of the slots may have replaced the row meanwhile.
-  void settings.saveSlots();
-  await readStates(worker, [queue]);
+  try {
+    await parts.stores.workers.setQueues(id, queues.slots.set(queue, parts.optionsFor(queue).concurrency));
+    leases.supportLease(parts.optionsFor(queue).leaseMs);
+    worker.addedRegistrars.set(queue, registrar);
+    registrar.start();
+    worker.addQueue(queue, strategies.get(queue)!);
+    // A change of the slots may have replaced the row meanwhile.
+    void settings.saveSlots();
+    await readStates(worker, [queue]);
+  } catch (error) {
+    await forgetQueue(worker, queue);
+    throw error;
+  }
+  pauses.open(queue);
   pauses.apply(false);
   // Only a poll can find jobs that the queue already has.
   poller.wake();
@@ -142,12 +152,18 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
 
 /** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
 export async function removeQueue(worker: Worker, queue: string): Promise<void> {
-  const { queues, pauses, settings, listener, addedRegistrars, ended } = worker;
+  const { queues, pauses, ended } = worker;
   const removed = queues.of(queue);
   if (!removed) return;
-  pauses.remove(queue);
+  pauses.close(queue);
+  pauses.apply();
   await queues.untilOneIdle(removed, ended.signal);
-  if (ended.signal.aborted) return;
+  if (!ended.signal.aborted) await forgetQueue(worker, queue);
+}
+
+/** The queue is closed and has no jobs here. */
+async function forgetQueue(worker: Worker, queue: string): Promise<void> {
+  const { queues, pauses, settings, listener, addedRegistrars } = worker;
   queues.byName.delete(queue);
   pauses.delete(queue);
   listener?.restartListening();

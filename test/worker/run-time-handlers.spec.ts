@@ -138,6 +138,27 @@ describeEngines('a handler registered at run time', (setup, server) => {
     expect(runner.queues).toEqual(['other']);
   });
 
+  it('is not called if the database fails while it is added, and another one can take its place', async () => {
+    const world = await setup();
+    const { producer, events, runner } = await world.start({ handlers: { other: () => 'done' } });
+    await producer.enqueue('q', 0);
+    const rename = (from: string, to: string) => world.sql(`ALTER TABLE sql_queue_${from} RENAME TO sql_queue_${to}`);
+
+    await rename('limits', 'renamed');
+    const rejected = await runner.handle('q', { maxRunning: 5 }, () => 'first').catch((error: unknown) => error);
+    await rename('renamed', 'limits');
+    await producer.enqueue('other', 0);
+    await events.until('completed', { queue: 'other' });
+    await runner.whenIdle();
+    const early = events.all.filter(({ queue }) => queue === 'q');
+    const queues = [runner.queues, await stored((text) => world.sql(text))];
+    await runner.handle('q', {}, () => 'second');
+
+    expect(rejected).toBeInstanceOf(Error);
+    expect([early, queues]).toEqual([[], [['other'], ['other']]]);
+    expect(await events.until('completed', { queue: 'q' })).toMatchObject({ result: 'second' });
+  });
+
   it('starts no job of a paused queue before the queue is resumed', async () => {
     const world = await setup();
     const { producer, events, runner, admin } = await world.start({ handlers: { other: () => 'done' } });
@@ -215,6 +236,34 @@ describeEngines(
 
       // A claimed job would be started or released.
       expect(events.all).toEqual([]);
+    });
+
+    it('starts no job before its limits are declared, also if another queue is resumed meanwhile', async () => {
+      const world = await setup();
+      const reached = gate();
+      const declared = gate();
+      const driver = interceptingDriver(async (sql) => {
+        if (!sql.includes('SELECT queue, declared')) return;
+        reached.open();
+        await declared.opened;
+      });
+      const { producer, events, runner } = await world.start({
+        dataSource: await world.connect({ driver }),
+        handlers: { other: () => 'done' },
+      });
+      await producer.enqueue('late', 0);
+
+      const added = runner.handle('late', { maxRunning: 1 }, () => 'done');
+      await reached.opened;
+      runner.pause('other');
+      runner.resume('other');
+      await runner.whenIdle();
+      const early = [...events.all];
+      declared.open();
+      await added;
+      await events.until('completed', { queue: 'late' });
+
+      expect(early).toEqual([]);
     });
 
     it('claims no job of a paused queue that is woken before its state is known', async () => {
