@@ -35,14 +35,13 @@ export class EventFeed {
   readonly #loop: PollLoop;
   readonly #listener: ChannelListener;
   readonly #outage: OutageLog;
-  /** Undefined while the feed has found no event in the database. */
-  #lastId: number | undefined;
+  #lastId = 0;
   #isStarted = false;
   #isStopped = false;
 
   /** @param channel undefined if this process receives no notifications: the feed polls every second */
   constructor(
-    private readonly store: Pick<EventStore, 'lastId' | 'readAfter' | 'readByIds'>,
+    private readonly store: Pick<EventStore, 'lastIds' | 'readAfter' | 'readByIds'>,
     channel: NotificationChannel | undefined,
     private readonly clock: Clock,
     logger: JobLogger,
@@ -65,7 +64,10 @@ export class EventFeed {
   async start(): Promise<void> {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#lastId = await this.store.lastId();
+    const ids = await this.store.lastIds(MAX_GAP);
+    this.#lastId = ids.at(-1) ?? 0;
+    // Their transactions may commit from now on.
+    this.#missingIds.addGapsAmong(ids, this.clock.monotonic());
     this.#loop.start();
     this.#listener.listen();
   }
@@ -89,7 +91,7 @@ export class EventFeed {
     const { store, clock } = this;
     const late = await store.readByIds(this.#missingIds.due(clock.monotonic()));
     const limit = pageSize(PAGE_SIZE);
-    const page = await store.readAfter(this.#lastId ?? 0, limit);
+    const page = await store.readAfter(this.#lastId, limit);
     this.#outage.onSuccess();
     if (stopping.aborted) return 0;
     for (const { id, event } of late) {
@@ -97,7 +99,7 @@ export class EventFeed {
       this.listeners.deliver(event);
     }
     for (const { id, event } of page) {
-      if (this.#lastId !== undefined) this.#missingIds.addGap(this.#lastId, id, clock.monotonic());
+      this.#missingIds.addGap(this.#lastId, id, clock.monotonic());
       this.#lastId = id;
       this.listeners.deliver(event);
     }
@@ -113,6 +115,15 @@ export class MissingIds {
   /** Oldest first. */
   readonly #missingSince = new Map<number, number>();
   #lastFullCheckAt = -Infinity;
+
+  /** @param ids ascending; only gaps near the last one count */
+  addGapsAmong(ids: readonly number[], now: number): void {
+    let previous = Math.max(0, (ids.at(-1) ?? 0) - MAX_GAP);
+    for (const id of ids) {
+      if (id > previous) this.addGap(previous, id, now);
+      previous = Math.max(previous, id);
+    }
+  }
 
   addGap(id: number, next: number, now: number): void {
     for (let missing = Math.max(id + 1, next - MAX_GAP); missing < next; missing++)

@@ -22,6 +22,18 @@ describe('skipped event ids', () => {
     expect(missing.due(700_000)).toEqual([]);
   });
 
+  it('are found among the last thousand ids', () => {
+    const missing = new MissingIds();
+
+    missing.addGapsAmong([], 0);
+    missing.addGapsAmong([2, 3, 5], 0);
+    expect(missing.due(0)).toEqual([1, 4]);
+
+    const recent = new MissingIds();
+    recent.addGapsAmong([10, 4_001, 4_999, 5_000], 0);
+    expect(recent.due(0)).toEqual(Array.from({ length: 997 }, (_, n) => 4_002 + n));
+  });
+
   it('are removed once they are found', () => {
     const missing = new MissingIds();
     missing.addGap(3, 6, 0);

@@ -10,8 +10,8 @@ export interface RecordedEvent {
 
 /** The recorded events of queues with the option `events`. */
 export interface EventStore {
-  /** The id of the last visible event; undefined if there is none. */
-  lastId(): Promise<number | undefined>;
+  /** The ids of the last visible events, at most `limit`, in ascending order. Reads without locks. */
+  lastIds(limit: number): Promise<number[]>;
 
   /** At most `limit` events with greater ids, in the order of ids. Reads without locks. */
   readAfter(id: number, limit: number): Promise<RecordedEvent[]>;

@@ -5,10 +5,12 @@ import type { StoreParts } from '../../rows/store-parts.js';
 import { deleteFrom, execute, Ids, query, type Values, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
-const LAST = `
-  SELECT MAX(id) AS id
+const LAST_IDS = `
+  SELECT id
   FROM {events}
-  WHERE id <= ${Number.MAX_SAFE_INTEGER}`;
+  WHERE id > 0 AND id <= ${Number.MAX_SAFE_INTEGER}
+  ORDER BY id DESC
+  LIMIT :limit`;
 
 const COLUMNS = 'id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at';
 
@@ -43,9 +45,9 @@ export function sqlEventStore({ database }: StoreParts): EventStore {
   const read = async (sql: string, values: Values) =>
     (await database.runIdempotent(() => query<TableRow<'events'>>(sql, values))).map(toRecordedEvent);
   return {
-    async lastId() {
-      const [row] = await database.runIdempotent(() => query<{ id: number | null }>(LAST));
-      return row!.id === null ? undefined : Number(row!.id);
+    async lastIds(limit) {
+      const rows = await database.runIdempotent(() => query<{ id: number }>(LAST_IDS, { limit }));
+      return rows.map(({ id }) => Number(id)).reverse();
     },
 
     readAfter: (id, limit) => read(AFTER, { id, limit }),
