@@ -1,3 +1,4 @@
+import { withTimeout } from '../common/abort.js';
 import { inRootContext } from '../common/async-context.js';
 import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
@@ -18,6 +19,7 @@ import {
   quietWorker,
   workerIdle,
   createWorker,
+  SHUTDOWN_OVERTIME_MS,
   type Worker,
 } from './worker.js';
 import type { WorkNotifier } from './work-notifier.js';
@@ -29,10 +31,15 @@ import type { WorkerParts } from './worker-parts.js';
  */
 export class SqlQueueRunner {
   #worker: Worker | undefined;
+  /** It registers itself in the database and claims no job yet. */
+  #starting: Worker | undefined;
   #state: RunnerState = 'stopped';
   #lastTransition: Promise<void> = Promise.resolve();
+  #lastStop: Promise<void> = Promise.resolve();
   /** Whether `start()` was called, and `stop()` was not called since. Also true while there is no queue to work. */
   #shouldRun = false;
+  /** The number of calls of `quiet()` and `stop()`. */
+  #stopCount = 0;
   readonly #unregistering = new Set<string>();
   readonly #concurrency = new Map<string, number>();
   /** Whether a queue was last paused or resumed in this process, also while no worker runs. */
@@ -74,11 +81,16 @@ export class SqlQueueRunner {
     return this.#worker?.queues.occupancy ?? [];
   }
 
-  /** Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. */
+  /**
+   * Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. A call of
+   * `quiet()` or `stop()` meanwhile ends the start: the promise resolves, and no worker runs.
+   */
   start(): Promise<void> {
-    return this.#inTurn(() => {
+    const stopCount = this.#stopCount;
+    return this.#inTurn(async () => {
+      if (this.#stopCount > stopCount) return;
       this.#shouldRun = true;
-      return this.#start();
+      await this.#start();
     });
   }
 
@@ -157,15 +169,18 @@ export class SqlQueueRunner {
     const { queues } = this;
     const worker = createWorker(this.#parts, queues, (queue) => this.isPaused(queue));
     this.#state = 'starting';
-    await startWorker(worker, queues).catch((error: unknown) => {
-      this.#state = 'stopped';
-      throw error;
-    });
-    // For calls of `pause` and `resume` while the worker started.
-    if (this.#paused.size > 0) worker.pauses.apply();
-    this.#worker = worker;
-    this.#notifier.setWorker(worker);
-    this.#state = 'running';
+    this.#starting = worker;
+    try {
+      await startWorker(worker, queues);
+      if (worker.pauses.isQuiet) return await drainWorker(worker, 0);
+      // For calls of `pause` and `resume` while the worker started.
+      if (this.#paused.size > 0) worker.pauses.apply();
+      this.#worker = worker;
+      this.#notifier.setWorker(worker);
+    } finally {
+      this.#starting = undefined;
+      this.#state = this.#worker ? 'running' : 'stopped';
+    }
   }
 
   /** Declares the subscriptions and schedules of the queues of this process, as `start()` does, but claims no jobs. */
@@ -201,12 +216,12 @@ export class SqlQueueRunner {
 
   /** Stops claiming and releases prefetched jobs. Call `stop()` afterwards. */
   async quiet(): Promise<void> {
-    await this.#inTurn(async () => {
-      this.#shouldRun = false;
-      if (!this.#worker) return;
-      this.#state = 'stopping';
-      quietWorker(this.#worker);
-    });
+    this.#shouldRun = false;
+    this.#stopCount++;
+    const worker = this.#worker ?? this.#starting;
+    if (!worker) return;
+    this.#state = 'stopping';
+    inRootContext(() => quietWorker(worker));
   }
 
   /**
@@ -221,15 +236,23 @@ export class SqlQueueRunner {
       ...unknownKeys(unknown, ['timeout']),
       expected(timeoutMs !== undefined, `timeout to be ${DURATION_EXPECTED}`, timeout),
     ]);
-    return this.#inTurn(async () => {
-      this.#shouldRun = false;
-      if (!this.#worker) return;
-      this.#state = 'stopping';
-      await drainWorker(this.#worker, timeoutMs!);
-      this.#worker = undefined;
-      this.#notifier.setWorker(undefined);
-      this.#state = 'stopped';
-    });
+    const quieted = this.quiet();
+    const previous = this.#lastTransition;
+    const stopped = Promise.all([quieted, this.#lastStop]).then(() =>
+      inRootContext(() => this.#stop(timeoutMs!, previous)),
+    );
+    this.#lastStop = stopped.catch(() => undefined);
+    this.#lastTransition = Promise.all([previous, this.#lastStop]).then(() => undefined);
+    return stopped;
+  }
+
+  /** Waits for a start that is under way, but for no `handle()`: a quiet worker does not work its queue. */
+  async #stop(timeoutMs: number, previous: Promise<void>): Promise<void> {
+    if (this.#starting) await withTimeout(this.#parts.clock, SHUTDOWN_OVERTIME_MS, previous);
+    if (this.#worker) await drainWorker(this.#worker, timeoutMs);
+    this.#worker = undefined;
+    this.#notifier.setWorker(undefined);
+    this.#state = 'stopped';
   }
 
   /** Resolves when no job runs here and no waiting job is left for this process. Scheduled jobs do not count. */
@@ -248,7 +271,7 @@ export class SqlQueueRunner {
     return [queue];
   }
 
-  /** Runs starts and stops one after the other, in the order of the calls. */
+  /** Runs starts, and additions of handlers, one after the other, and after the stops that were called before. */
   #inTurn(act: () => Promise<void>): Promise<void> {
     const done = this.#lastTransition.then(() => inRootContext(act));
     this.#lastTransition = done.catch(() => undefined);

@@ -22,6 +22,7 @@ export class WorkerLockHolder {
   readonly #outage: OutageLog;
   #lock: WorkerLock | undefined;
   #isStarted = false;
+  #isStopped = false;
   #shortestLeaseMs = Infinity;
   #nextPingAt = 0;
 
@@ -63,13 +64,16 @@ export class WorkerLockHolder {
     const leasesMs = byLock.map(([queue]) => this.parts.optionsFor(queue).leaseMs);
     this.#shortestLeaseMs = Math.min(this.#shortestLeaseMs, ...leasesMs);
     if (this.#isStarted || byLock.length === 0) return;
-    this.#setLock(await this.#store.acquire(this.workerId));
+    const lock = await this.#store.acquire(this.workerId);
+    if (this.#isStopped) return lock.release();
+    this.#setLock(lock);
     this.#isStarted = true;
     this.#loop.start();
   }
 
   /** Releases the lock, and with it the claims that remain under it. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     const lock = this.#lock;
     this.#lock = undefined;
     await Promise.all([this.#loop.stop(), lock?.release()]);

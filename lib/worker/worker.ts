@@ -122,7 +122,7 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
 
 /**
  * Rejects if the declaration of the queue fails, or if the database does not support its strategy. The worker does not
- * work the queue then.
+ * work the queue then. It may become quiet and stop meanwhile.
  */
 export async function addQueue(worker: Worker, queue: string): Promise<void> {
   const { id, parts, queues, lock, pauses, settings, leases, poller } = worker;
@@ -133,6 +133,8 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
   await lock.acquireFor(strategies);
   try {
     await parts.stores.workers.setQueues(id, queues.slots.set(queue, parts.optionsFor(queue).concurrency));
+    // The end of the worker stops what was started before.
+    if (pauses.isQuiet) return;
     leases.supportLease(parts.optionsFor(queue).leaseMs);
     worker.addedRegistrars.set(queue, registrar);
     registrar.start();
@@ -214,7 +216,7 @@ async function readStates({ id, parts, queues, pauses, settings }: Worker, names
 const ABORT_GRACE_MS = 1_000;
 // The limit of `drainWorker` beyond its timeout, including the grace. Reached if the database does not answer. More than
 // three seconds are left to store the last outcomes: a cut off release makes its job wait for the end of its lease.
-const SHUTDOWN_OVERTIME_MS = 4_500;
+export const SHUTDOWN_OVERTIME_MS = 4_500;
 // The part of the overtime that is reserved for deregistration when the database does not store the last outcomes.
 const DEREGISTER_RESERVE_MS = 250;
 // The limit for deregistration if all outcomes are stored.

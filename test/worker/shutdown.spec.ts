@@ -2,6 +2,7 @@ import { untilAborted, describeEngines, gate, plainJobs } from '../support/engin
 import { behindProxy } from '../support/behind-proxy.js';
 import { advanceUntilDone, FakeClock } from '../support/fake-clock.js';
 import type { World } from '../support/engines.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { commitsOutcomes, interfereOnce } from '../support/wire-proxy.js';
 
 describeEngines('a worker that stops', (setup) => {
@@ -77,6 +78,118 @@ describeEngines('a worker that stops', (setup) => {
     expect(await events.until('completed')).toMatchObject({ jobId: id });
   });
 });
+
+// SQLite has one connection, so no other statement passes one that waits.
+describeEngines(
+  'a worker that waits for the database',
+  (setup) => {
+    /** Holds the first statement that matches, until `open` is called. */
+    async function held(matches: (sql: string) => boolean) {
+      const world = await setup();
+      const reached = gate();
+      const { open, opened } = gate();
+      const driver = interceptingDriver(async (sql) => {
+        if (!matches(sql)) return;
+        reached.open();
+        await opened;
+      });
+      return { world, dataSource: await world.connect({ driver }), reached: reached.opened, open };
+    }
+
+    const isDeclarationOf = (queue: string) => (sql: string) =>
+      /INSERT .*INTO sql_queue_queues/s.test(sql) && sql.includes(`'${queue}'`);
+
+    it('stops although a handler is being added, and claims no job meanwhile', async () => {
+      const { world, dataSource, reached, open } = await held(isDeclarationOf('late'));
+      const { producer, events, runner } = await world.start({ dataSource, handlers: { q: () => 'done' } });
+      const added = runner.handle('late', {}, () => 'late');
+      await reached;
+
+      await runner.quiet();
+      await producer.enqueue('q', 0);
+      await runner.whenIdle();
+      await runner.stop({ timeout: 0 });
+      const stopped = [runner.state, [...events.all]];
+      open();
+      await added;
+      await producer.enqueue('late', 0);
+      await runner.start();
+      await events.until('completed', { queue: 'late' });
+
+      expect(stopped).toEqual(['stopped', []]);
+    });
+
+    it('leaves no lock, no row and no timer if it stopped while a handler was added', async () => {
+      const clock = new FakeClock();
+      const { world, dataSource, reached, open } = await held((sql) => /INSERT .*INTO sql_queue_locks/s.test(sql));
+      const { runner } = await world.start({ clock, dataSource, handlers: { q: () => 'done' } });
+      const added = runner.handle('late', { claim: 'lock', expiresAfter: '1h', lease: '3s' }, () => 'late');
+      await reached;
+
+      await runner.stop();
+      const { sleeperCount } = clock;
+      open();
+      await added;
+
+      expect(clock.sleeperCount).toBe(sleeperCount);
+      expect(await world.sql('SELECT id FROM sql_queue_locks')).toEqual([]);
+      expect(await world.sql('SELECT id FROM sql_queue_workers')).toEqual([]);
+    });
+
+    it.each(['quiet', 'stop'] as const)('claims no job and ends if its start ends after `%s`', async (call) => {
+      const { world, dataSource, reached, open } = await held(isDeclarationOf('q'));
+      const { producer, events, runner } = await world.start({
+        dataSource,
+        autoStart: false,
+        handlers: { q: () => 'done' },
+      });
+      await producer.enqueue('q', 0);
+      const started = runner.start();
+      await reached;
+
+      const stopped = runner[call]();
+      const state = runner.state;
+      open();
+      await Promise.all([started, stopped]);
+
+      expect([state, runner.state, events.all]).toEqual(['stopping', 'stopped', []]);
+      expect(await world.sql('SELECT id FROM sql_queue_workers')).toEqual([]);
+    });
+
+    it('stops within 4.5 s although its start does not end', async () => {
+      const clock = new FakeClock();
+      const { world, dataSource, reached, open } = await held(isDeclarationOf('q'));
+      const { runner } = await world.start({ clock, dataSource, autoStart: false, handlers: { q: () => 'done' } });
+      const started = runner.start();
+      await reached;
+
+      const stopped = runner.stop();
+      await clock.untilSleeping(4_500);
+      await clock.advance(4_500);
+      await stopped;
+      const { state } = runner;
+      open();
+      await advanceUntilDone(clock, started);
+
+      expect([state, runner.state]).toEqual(['stopped', 'stopped']);
+    });
+
+    it('does not start if it is stopped before its start has begun', async () => {
+      const { world, dataSource, reached, open } = await held(isDeclarationOf('late'));
+      const { runner } = await world.start({ dataSource });
+      const added = runner.handle('late', {}, () => 'late');
+      await reached;
+
+      const started = runner.start();
+      const stopped = runner.stop();
+      open();
+      await Promise.all([added, started, stopped]);
+
+      expect(runner.state).toBe('stopped');
+    });
+  },
+  ['mysql', 'mariadb'],
+);
 
 // The time for the release after the second in which handlers may heed the signal.
 const RELEASE_MS = 3_250;
