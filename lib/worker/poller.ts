@@ -151,13 +151,13 @@ export class Poller {
     this.#recordNextDue(summary, polledAt);
     const isBusy = this.#applySummary(queues, summary, polledAt, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
-    const ticked = summary.tickInMs === 0 ? await this.schedules.runTicks() : 0;
+    const hasTicked = summary.tickInMs === 0 ? await this.schedules.runTicks() : false;
     const rescued = summary.leaseExpiryInMs === 0 ? await this.rescuer.rescue(store) : 0;
-    const movedCount = promoted + ticked + rescued;
+    const hasMoved = promoted > 0 || hasTicked || rescued > 0;
     this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
-    this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
-    // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
-    if (movedCount > 0 || this.#isPromotedElsewhere(summary, promoted)) return 0;
+    this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || hasMoved));
+    // These jobs can be claimed at once, and further schedules may be due, so the next poll follows without a pause.
+    if (hasMoved || this.#isPromotedElsewhere(summary, promoted)) return 0;
     this.#restMs = isBusy
       ? this.parts.workerOptions.pollMinMs
       : Math.min(this.parts.workerOptions.pollMaxMs, this.#restMs * 2);

@@ -32,15 +32,18 @@ export class ScheduleRunner {
     }
   }
 
-  /** Returns the number of jobs. If there are any, the poller polls at once, and finds those that jitter delays. */
-  async runTicks(): Promise<number> {
+  /**
+   * Returns whether there is more to find: further due schedules, or jobs. The poller polls at once then, and also finds
+   * the jobs that jitter delays.
+   */
+  async runTicks(): Promise<boolean> {
     const { stores, events, logger } = this.parts;
-    const { jobs, malformed } = await stores.schedules.runTicks(this.names);
+    const { jobs, malformed, hasMore } = await stores.schedules.runTicks(this.names);
     for (const { name, problem } of malformed)
       logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
     if (jobs.length > 0) events.emitChanges('enqueued', jobs);
     const waiting = jobs.filter(({ runAtMs }) => runAtMs === null);
     for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) this.announce(queue, length);
-    return jobs.length;
+    return hasMore || jobs.length > 0;
   }
 }

@@ -23,7 +23,7 @@ describeStores('schedules', (setup, { server }) => {
     const nextAtMs = await world.schedules.upsert(newSchedule({ name: 'hourly' }));
 
     expect(nextAtMs! % HOUR_MS).toBe(0);
-    expect(await world.schedules.runTicks([])).toEqual({ jobs: [], malformed: [] });
+    expect(await world.schedules.runTicks([])).toEqual({ jobs: [], malformed: [], hasMore: false });
     expect(await world.schedules.get('hourly')).toMatchObject({
       ...{ name: 'hourly', queue: 'q', jobName: 'default', cron: null, everyMs: HOUR_MS, tz: 'UTC', payload: null },
       options: {},
@@ -48,7 +48,7 @@ describeStores('schedules', (setup, { server }) => {
     const record = await world.schedules.get('hourly');
     expect(record).toMatchObject({ lastJobId: ran[0]!.id, lastAt: new Date(first!) });
     expect(record!.nextAt!.getTime()).toBe(first! + HOUR_MS);
-    expect(await world.schedules.runTicks([])).toEqual({ jobs: [], malformed: [] });
+    expect(await world.schedules.runTicks([])).toEqual({ jobs: [], malformed: [], hasMore: false });
   });
 
   it('run each tick once in many processes at the same time', async () => {

@@ -203,7 +203,10 @@ export class Actor {
     const { store } = this.engine;
     while ((await store.promote(500)).length > 0);
     await this.rescue();
-    while ((await stores.schedules.runTicks([])).jobs.length > 0);
+    for (let hasMore = true; hasMore;) {
+      const result = await stores.schedules.runTicks([]);
+      hasMore = result.hasMore || result.jobs.length > 0;
+    }
     await settler.sweep();
     await stores.steps.wakeMissed();
   }

@@ -7,12 +7,14 @@ import {
   QueueConsumer,
   QueueProcessor,
   QueueProducer,
+  QueueSchedules,
   Schedule,
   SqlQueueModule,
   UnknownQueueError,
   type HandedOffJob,
 } from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
+import { limitPages } from '../../lib/common/lists.js';
 
 @Injectable()
 class Emails {
@@ -198,6 +200,25 @@ describe('QueueHarness.advance() with schedules', () => {
 
     expect(seen.length).toBeGreaterThanOrEqual(100);
     expect(seen).toEqual(seen.map((_, index) => seen[0]! + index * 100));
+    await close();
+  });
+
+  it('runs the ticks of all schedules, also if most of them skip theirs', async () => {
+    limitPages(2);
+    onTestFinished(() => limitPages(Infinity));
+    class Reports {
+      @QueueProcessor('report')
+      build() {}
+    }
+    const { app, harness, close } = await setup(Reports);
+    const schedules = app.get(QueueSchedules);
+    // No handler ends the jobs of these.
+    for (const name of 'abcdefghijkl') await schedules.upsert(name, { queue: 'people', every: '1h', overlap: 'skip' });
+    await schedules.upsert('z', { queue: 'report', every: '1h' });
+
+    const ran = await harness.advance('10h');
+
+    expect(ran).toHaveLength(10);
     await close();
   });
 

@@ -1,12 +1,16 @@
+import { limitPages } from '../../lib/common/lists.js';
 import { InvalidOptionsError, ScheduleConflictError } from '../../lib/job/errors.js';
 import { newJob } from '../support/jobs.js';
 import { describeEngines } from '../support/engines.js';
 import { newSchedule } from '../support/schedules.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { eventually } from '../support/eventually.js';
 
 const OFTEN_MS = 100;
 // Only a notification makes such a worker poll in time.
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
+
+afterEach(() => limitPages(Infinity));
 
 describeEngines('schedules in workers', (setup) => {
   it('run their jobs in a worker that declares them', async () => {
@@ -95,6 +99,34 @@ describeEngines('schedules in workers', (setup) => {
 
     await events.untilCount(2, 'completed');
     expect((await schedules.list()).map(({ name }) => name)).toEqual(['api', 'other']);
+  });
+
+  it('run without a pause after a page of schedules that skip their tick', async () => {
+    limitPages(2);
+    const world = await setup();
+    const clock = new FakeClock();
+    const { events, schedules, runner } = await world.start({
+      clock,
+      worker: { ...HARDLY_EVER, notify: false },
+      handlers: { q: () => undefined },
+    });
+    const advanceHour = async () => {
+      await runner.whenIdle();
+      await eventually(() => !runner.health().isPolling);
+      await clock.advance(0);
+      await clock.advance(3_600_000);
+    };
+    // No worker ends the jobs of the first four, so these schedules skip all ticks after the first.
+    for (const name of ['a', 'b', 'c', 'd'])
+      await schedules.upsert(name, { queue: 'waiting', every: '1h', overlap: 'skip' });
+    await schedules.upsert('z', { queue: 'q', every: '1h' });
+
+    for (const tick of [1, 2]) {
+      await advanceHour();
+      await events.untilCount(tick, 'completed');
+    }
+
+    expect(clock.elapsedMs).toBe(7_200_000);
   });
 
   it('stop with a pause, and go on after it', async () => {

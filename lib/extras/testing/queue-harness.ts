@@ -103,8 +103,13 @@ export class QueueHarness {
 
   /** Runs the ticks that are due, and then all due jobs if there was a tick. */
   async #runTicks(schedules: readonly string[]): Promise<RanJob[]> {
-    const { jobs } = await this.engine.stores.schedules.runTicks(schedules);
-    return jobs.length > 0 ? this.drain() : [];
+    let jobCount = 0;
+    for (let hasMore = true; hasMore;) {
+      const result = await this.engine.stores.schedules.runTicks(schedules);
+      ({ hasMore } = result);
+      jobCount += result.jobs.length;
+    }
+    return jobCount > 0 ? this.drain() : [];
   }
 
   async #runOne(queue: string): Promise<RanJob | null> {

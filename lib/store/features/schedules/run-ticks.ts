@@ -53,8 +53,9 @@ const BEFORE_ALL = { afterAt: -Number.MAX_SAFE_INTEGER, afterName: '' };
  * it, the tick is no longer due. So a transaction that is repeated after a lost answer finds nothing to do.
  */
 export function* runTicks(declared: readonly string[]): Work<TickResult> {
-  const rows = yield* lockDue(declared);
-  if (rows.length === 0) return { jobs: [], malformed: [] };
+  const limit = pageSize(MAX_SCHEDULES);
+  const rows = yield* lockDue(declared, limit);
+  if (rows.length === 0) return { jobs: [], malformed: [], hasMore: false };
   const malformed: { name: string; problem: string }[] = [];
   const schedules: DueSchedule[] = [];
   const states = yield* previousStates(rows);
@@ -67,12 +68,12 @@ export function* runTicks(declared: readonly string[]): Work<TickResult> {
   const ids = yield* enterJobs(jobs);
   const pauses = malformed.map(({ name }) => ({ sql: PAUSE_MALFORMED, values: { name } }));
   yield* executeAll([...advances(schedules, ids), ...pauses]);
-  return { jobs: jobs.map((job, index) => toTickJob(job, ids[index]!)), malformed };
+  const ticked = jobs.map((job, index) => toTickJob(job, ids[index]!));
+  return { jobs: ticked, malformed, hasMore: rows.length >= limit };
 }
 
 /** Reads on while pages have locked schedules, which a process may keep locked for long. The others must not wait. */
-function* lockDue(declared: readonly string[]): Work<DatedRow[]> {
-  const limit = pageSize(MAX_SCHEDULES);
+function* lockDue(declared: readonly string[], limit: number): Work<DatedRow[]> {
   const locked: DatedRow[] = [];
   let after = BEFORE_ALL;
   for (let due: readonly DueName[] | undefined; locked.length < limit && (!due || due.length === limit);) {

@@ -47,6 +47,8 @@ export interface TickResult {
   readonly jobs: readonly TickJob[];
   /** Schedules that another program wrote badly. They are paused now. */
   readonly malformed: readonly { readonly name: string; readonly problem: string }[];
+  /** Whether further schedules may be due: one call runs the ticks of a limited number of schedules. */
+  readonly hasMore: boolean;
 }
 
 /** What a declaration has changed. */
