@@ -27,6 +27,18 @@ export function sharedMonotonic(): number {
 // setTimeout fires at once for longer delays.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Like setTimeout, for any delay. Returns a function that cancels the call. */
+function callLater(ms: number, act: () => void, mode?: 'background'): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (leftMs: number) => {
+    const next = () => (leftMs > MAX_TIMER_MS ? wait(leftMs - MAX_TIMER_MS) : act());
+    timer = setTimeout(next, Math.min(leftMs, MAX_TIMER_MS));
+    if (mode === 'background') timer.unref();
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
+}
+
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   now: () => new Date(),
@@ -34,29 +46,18 @@ export const systemClock: Clock = {
     if (ms <= 0 || signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS));
-      if (mode === 'background') timer.unref();
+      const cancel = callLater(ms, done, mode);
       signal?.addEventListener('abort', done, { once: true });
     });
   },
   after: (ms, act) => {
-    if (ms <= 0) {
-      const turn = setImmediate(act);
-      return () => clearImmediate(turn);
-    }
-    let timer: NodeJS.Timeout;
-    const wait = (leftMs: number) => {
-      timer = setTimeout(
-        () => (leftMs > MAX_TIMER_MS ? wait(leftMs - MAX_TIMER_MS) : act()),
-        Math.min(leftMs, MAX_TIMER_MS),
-      );
-    };
-    wait(ms);
-    return () => clearTimeout(timer);
+    if (ms > 0) return callLater(ms, act);
+    const turn = setImmediate(act);
+    return () => clearImmediate(turn);
   },
 };
 
