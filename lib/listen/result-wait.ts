@@ -100,6 +100,8 @@ export class ResultWait {
     if (signal.aborted) return end();
     // One request may wait for many jobs.
     allowManyListeners(signal);
-    signal.addEventListener('abort', end, { once: true, signal: this.#over.signal });
+    signal.addEventListener('abort', end, { once: true });
+    // The option `signal` of addEventListener would not do: Node loses it if several waits share a signal.
+    this.onOver(() => signal.removeEventListener('abort', end));
   }
 }
