@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { run } from '../../lib/extras/cli/run.js';
@@ -95,6 +96,34 @@ describeEngines('the command line', (setup) => {
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     expect(text).toContain('sql_queue_jobs_waiting{queue="waits"} 1');
     expect([other.status, code]).toEqual([404, 0]);
+  });
+
+  it('says why the gauges for Prometheus cannot be read, and fails if it prints them once', async () => {
+    const { world, call } = await open();
+    const serving = spawn(process.execPath, [main(), 'metrics', '--listen', ':0'], {
+      env: environment({ SQL_QUEUE_URL: urlOf(world) }),
+    });
+    const lines = createInterface(serving.stderr)[Symbol.asyncIterator]();
+    const nextLine = async () => (await lines.next()).value as string;
+    const url = (await nextLine()).slice('Serving '.length);
+
+    await world.sql('ALTER TABLE sql_queue_stats RENAME TO away');
+    const printed = await call('metrics');
+    const scraped = await fetch(url).then((response) => response.text());
+    const reported = await nextLine();
+    await world.sql('ALTER TABLE away RENAME TO sql_queue_stats');
+    const again = await fetch(url).then((response) => response.text());
+    const recovered = await nextLine();
+    serving.kill('SIGTERM');
+    await once(serving, 'exit');
+
+    expect(printed).toEqual({ code: 1, out: '', err: expect.stringContaining('sql_queue_stats') });
+    expect([scraped, again]).toEqual([
+      expect.stringContaining('sql_queue_stats_up 0'),
+      expect.stringContaining('sql_queue_stats_up 1'),
+    ]);
+    expect(reported).toMatch(/^Cannot read the statistics: .*sql_queue_stats/);
+    expect(recovered).toBe('The statistics can be read again.');
   });
 
   it('explains in words or as JSON why a job does not run, and lists signals that no job has received', async () => {
@@ -542,6 +571,7 @@ describeEngines('the reading commands', (setup, server) => {
       server.name === 'sqlite' ? urlOf(world) : ((await account(world, 'reader')).options as { url: string }).url;
     const read = (...args: string[]) => cli({ SQL_QUEUE_URL: url }, args);
 
+    expect((await read('metrics')).out).toMatch(/^sql_queue_jobs_waiting\{queue="later"\} 1$/m);
     expect((await read('status')).out).toMatch(/^QUEUE .*\nlater .*\nq /s);
     expect((await read('history', 'q')).out).toMatch(/COMPLETED .*\ncompleted  █\nfailed     ▁\n/s);
     expect((await read('groups', 'q')).out).toMatch(/^GROUP .*\nann +idle/s);

@@ -2,10 +2,14 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { OutageLog } from '../../../common/logger.js';
+import type { QueueStats } from '../../../store/features/stats/stats-store.js';
 import { registerQueueMetrics } from '../../prometheus/register-queue-metrics.js';
 import type { Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
+import { printable } from '../output.js';
 import { onStopSignal } from '../stop-signals.js';
+import { readStats } from './read-stats.js';
 
 const PATH = '/metrics';
 
@@ -16,14 +20,34 @@ export const metrics: Command = {
     const listen = options.text('listen');
     const address = listen === undefined ? undefined : addressOf(listen);
     const registry = await createRegistry();
-    registerQueueMetrics(registry, engine.admin);
     if (!address) {
+      // Here an error fails the command. The gauges would only be absent.
+      const stats = await readStats(engine, {});
+      registerQueueMetrics(registry, { stats: () => Promise.resolve(stats) });
       const text = await registry.metrics();
       return output.result(await registry.getMetricsAsJSON(), () => text.trimEnd());
     }
-    await serve(registry, address, (url) => terminal.writeError(`Serving ${url}\n`));
+    const report = (line: string) => terminal.writeError(`${printable(line)}\n`);
+    registerQueueMetrics(registry, { stats: reporting(() => readStats(engine, {}), report) });
+    await serve(registry, address, (url) => report(`Serving ${url}`));
   },
 };
+
+/** Reports an outage once, because a scrape only shows that the statistics are down. */
+function reporting(read: () => Promise<QueueStats[]>, report: (line: string) => void): () => Promise<QueueStats[]> {
+  const logger = { log: report, warn: report, error: report, debug: () => {} };
+  const outage = new OutageLog(logger, 'Cannot read the statistics', 'The statistics can be read again.');
+  return async () => {
+    try {
+      const stats = await read();
+      outage.onSuccess();
+      return stats;
+    } catch (error) {
+      outage.onFailure(error);
+      throw error;
+    }
+  };
+}
 
 async function createRegistry(): Promise<Registry> {
   const loaded = await import('prom-client').catch((error: Error) => {
