@@ -558,6 +558,25 @@ describeEngines('the command line', (setup) => {
   });
 });
 
+describeEngines('the command enqueue', (setup) => {
+  it('leaves an entry in the audit, and fails if another job owns the key', async () => {
+    const world = await setup();
+    const engine = await world.start({ autoStart: false });
+    const call = (payload: string) =>
+      cli({ SQL_QUEUE_URL: urlOf(world) }, ['enqueue', 'q', payload, '--key', 'k', '--create', '--yes']);
+
+    const first = await call('{"v":1}');
+    const second = await call('{"v":2}');
+
+    const jobs = await world.sql<{ id: number }>('SELECT id FROM sql_queue_jobs');
+    expect(first).toEqual({ code: 0, err: '', out: `Job ${jobs[0]!.id} is in q.\n` });
+    expect(second).toEqual({ code: 1, out: '', err: expect.stringContaining('"k"') });
+    expect(jobs).toHaveLength(1);
+    const { entries } = await engine.admin.audit();
+    expect(entries).toMatchObject([{ verb: 'enqueue', queue: 'q', by: expect.stringMatching(/^cli:/) }]);
+  });
+});
+
 describeEngines('the reading commands', (setup, server) => {
   it('show history, flows, groups and schedules, with an account that may only read', async () => {
     const world = await setup();

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
+import type { AdminEnqueueOptions } from '../../../admin/enqueue-job.js';
 import type { Duration } from '../../../common/units.js';
-import type { EnqueueOptions } from '../../../job/enqueue-options.js';
 import { readJson } from '../../../job/json.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import type { CallOptions, Command } from '../command.js';
@@ -17,12 +17,13 @@ export const enqueue: Command = {
     if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
     await requireUnlessCreated({ engine, options }, queue!);
     await confirm(`Enqueue a job into ${queue}?`);
-    const { id } = await engine.producer.enqueue(queue!, payload.value, enqueueOptionsOf(options));
+    const { id } = await engine.admin.enqueue(queue!, payload.value, enqueueOptionsOf(options));
     output.result({ id }, () => `Job ${id} is in ${queue}.`);
   },
 };
 
-function enqueueOptionsOf(options: CallOptions): EnqueueOptions {
+/** Another owner of the key is an error: the user wants a new job. */
+function enqueueOptionsOf(options: CallOptions): AdminEnqueueOptions {
   const [name, delay, priority] = [options.text('name'), options.text('delay'), options.text('priority')];
   const [key, group] = [options.text('key'), options.text('group')];
   return {
@@ -30,7 +31,8 @@ function enqueueOptionsOf(options: CallOptions): EnqueueOptions {
     ...(delay !== undefined && { delay: delay as Duration }),
     // Anything else stays a text, which the producer refuses by name.
     ...(priority !== undefined && { priority: /^-?\d+$/.test(priority) ? Number(priority) : (priority as never) }),
-    ...(key !== undefined && { key }),
+    ...(key !== undefined && { key, onConflict: 'reject' }),
     ...(group !== undefined && { group }),
+    create: options.flag('create'),
   };
 }
