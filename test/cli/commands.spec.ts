@@ -668,6 +668,42 @@ describe('the command line', () => {
     expect(yes).toMatchObject({ code: 0, out: 'Remove: 1 job changed.\n' });
   });
 
+  it('changes nothing if the input ends at the question', async () => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'ended.sqlite')}` };
+    await cli(env, ['migrate']);
+    await cli(env, ['enqueue', 'q', '1', '--create', '--yes']);
+    const ask = async (input: Readable) => {
+      let err = '';
+      const writeError = (text: string) => void (err += text);
+      const code = await run(['remove', '--queue', 'q'], env, {
+        ...{ input, isInteractive: true, rows: () => 10, write: () => {}, writeError },
+      });
+      return { code, err };
+    };
+    const ended = Readable.from([]);
+    ended.resume();
+    await once(ended, 'end');
+
+    const atQuestion = await ask(Readable.from([]));
+    const before = await ask(ended);
+
+    expect(atQuestion).toEqual({ code: 1, err: 'Remove 1 job? [y/N] Nothing is changed.\n' });
+    expect(before).toEqual({ code: 1, err: expect.stringMatching(/Nothing is changed\.\n$/) });
+  });
+
+  it.each([
+    ['enqueue', ['enqueue', 'q', '-', '--create'], 'payload'],
+    ['signal', ['signal', 'go', 'key', '-'], 'data'],
+  ])('demands --yes of %s if its JSON comes from the standard input', async (_, args, what) => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'typed.sqlite')}` };
+    await cli(env, ['migrate']);
+
+    const typed = await cli(env, args, '1\n');
+
+    expect(typed).toMatchObject({ code: 2, out: '' });
+    expect(typed.err).toContain(`expected --yes, because the standard input has the ${what}`);
+  });
+
   it('draws the busiest queues first until q is pressed', async () => {
     const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'top.sqlite')}`, NO_COLOR: '1' };
     await cli(env, ['migrate']);

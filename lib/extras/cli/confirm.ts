@@ -5,7 +5,7 @@ import { printable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Rejects if the answer is no.
+ * Rejects if the answer is no, or if the input ends.
  *
  * @param isConfirmed whether the call has `--yes`
  */
@@ -18,9 +18,14 @@ export async function confirm(terminal: Terminal, question: string, isConfirmed:
       done();
     },
   });
-  const lines = createInterface({ input: terminal.input, output });
+  const { input } = terminal;
+  const lines = createInterface({ input, output });
+  // A question never settles if the input ends.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    const answer = await lines.question(`${printable(question)} [y/N] `);
+    const answer = input.readableEnded
+      ? ''
+      : await Promise.race([lines.question(`${printable(question)} [y/N] `), ended]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailedError('Nothing is changed.');
   } finally {
     lines.close();

@@ -1,10 +1,8 @@
-import { text } from 'node:stream/consumers';
 import type { AdminEnqueueOptions } from '../../../admin/enqueue-job.js';
 import type { Duration } from '../../../common/units.js';
-import { readJson } from '../../../job/json.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import type { CallOptions, Command } from '../command.js';
-import { UsageError } from '../errors.js';
+import { jsonArgument } from '../json-argument.js';
 
 const option = { type: 'string' } as const;
 
@@ -13,11 +11,10 @@ export const enqueue: Command = {
   args: [2, 2],
   options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
-    const payload = readJson(given === '-' ? await text(terminal.input) : given);
-    if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
+    const payload = await jsonArgument({ options, terminal }, 'payload', given!);
     await requireUnlessCreated({ engine, options }, queue!);
     await confirm(`Enqueue a job into ${queue}?`);
-    const { id } = await engine.admin.enqueue(queue!, payload.value, enqueueOptionsOf(options));
+    const { id } = await engine.admin.enqueue(queue!, payload, enqueueOptionsOf(options));
     output.result({ id }, () => `Job ${id} is in ${queue}.`);
   },
 };
