@@ -182,6 +182,25 @@ describe('the security of the board', () => {
     expect(JSON.stringify([workers, audit, refused, lists])).not.toContain('closed');
   });
 
+  it.each<[setting: string, settings: object | null]>([
+    ['paused', { paused: true }],
+    ['enabled', { enabled: false }],
+    ['the hours of enabled', { enabled: { from: '08:00', to: '18:00' } }],
+    ['enabled again', { enabled: true }],
+    ['null', null],
+  ])('refuses the setting %s without the rights to pause and resume the queue', async (_, settings) => {
+    const { write, producer, admin } = await startBoard({
+      board: { can: (_request, verb) => verb === 'read' || verb === 'configure' },
+    });
+    await producer.enqueue('email', 1);
+
+    const refused = await write('configure', { queue: 'email', settings });
+    const allowed = await write('configure', { queue: 'email', settings: { concurrency: 2 } });
+
+    expect([refused.status, allowed.status]).toEqual([403, 200]);
+    expect(await admin.queues()).toMatchObject([{ queue: 'email', paused: false, settings: { concurrency: 2 } }]);
+  });
+
   it('lists no worker whose queues may all not be read', async () => {
     const { read, runner } = await startBoard({ board: { can: (_request, verb, queue) => verb === 'read' && !queue } });
     await runner.handle('closed', {}, () => undefined);

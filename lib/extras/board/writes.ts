@@ -133,7 +133,7 @@ function verbsOf(settings: unknown): BoardWriteVerb[] {
   if (!isOptions(settings)) return ['configure', 'resume', 'limit'];
   return [
     'configure',
-    ...('paused' in settings ? (['pause', 'resume'] as const) : []),
+    ...('paused' in settings || 'enabled' in settings ? (['pause', 'resume'] as const) : []),
     ...('maxRunning' in settings || 'rate' in settings ? (['limit'] as const) : []),
   ];
 }
