@@ -61,6 +61,12 @@ class Slow {
   }
 }
 
+/** Hours that do not contain the time of this test. */
+function laterToday() {
+  const hour = (later: number) => `${String((new Date().getUTCHours() + later) % 24).padStart(2, '0')}:00`;
+  return { from: hour(2), to: hour(4) };
+}
+
 interface Answer {
   code: number;
   status: string;
@@ -198,17 +204,19 @@ describe('health checks', () => {
     expect(severity).toBe('broken');
   });
 
-  it('readiness ignores the lag of paused queues and of queues that it does not name', async () => {
+  it('readiness ignores the lag of queues that run no jobs now, and of queues that it does not name', async () => {
     const { app, ask } = await serve({ imports: [queueModule()], providers: [Slow] });
-    await app.get(QueueAdmin).pause('paused', { create: true });
-    await app.get(QueueProducer).enqueue('paused', 1);
-    await app.get(QueueProducer).enqueue('other', 1);
+    const [admin, producer] = [app.get(QueueAdmin), app.get(QueueProducer)];
+    await admin.pause('paused', { create: true });
+    await admin.configure('disabled', { enabled: false }, { create: true });
+    await admin.configure('later', { enabled: laterToday() }, { create: true });
+    for (const queue of ['paused', 'disabled', 'later', 'other']) await producer.enqueue(queue, 1);
     // A request later, the job has waited for more than a millisecond.
     await ask('live');
 
     readinessOptions = { maxLag: 1 };
     const all = await eventually(async () => (await ask('ready')).facts.lagging);
-    readinessOptions = { maxLag: 1, queues: ['slow', 'paused'] };
+    readinessOptions = { maxLag: 1, queues: ['slow', 'paused', 'disabled', 'later'] };
 
     expect(all).toEqual(['other']);
     expect(await ask('ready')).toMatchObject({ code: 200, status: 'up' });

@@ -73,6 +73,39 @@ describeEngines('metrics', (setup) => {
     }
   });
 
+  it('say which queues are paused or disabled, and which run jobs at this time', async () => {
+    const world = await setup();
+    const { admin, opened } = await world.start({ autoStart: false });
+    const hour = (at: number) => `${String(new Date(at).getUTCHours()).padStart(2, '0')}:00`;
+    const [now, hourMs] = [await world.now(), 3_600_000];
+    await admin.pause('paused', { create: true });
+    await admin.configure('disabled', { enabled: false }, { create: true });
+    await admin.configure('later', { enabled: { from: hour(now + 2 * hourMs), to: hour(now) } }, { create: true });
+    await admin.configure('open', { enabled: { from: hour(now), to: hour(now + 2 * hourMs) } }, { create: true });
+    const registry = new Registry();
+    registerEngineMetrics(registry, opened, {});
+
+    const text = await registry.metrics();
+
+    const values = (name: string) =>
+      [...text.matchAll(new RegExp(`^sql_queue_${name}{queue="(\\w+)"} (\\d)$`, 'gm'))].map(([, queue, value]) => [
+        queue,
+        Number(value),
+      ]);
+    expect(values('paused')).toEqual([
+      ['disabled', 1],
+      ['later', 0],
+      ['open', 0],
+      ['paused', 1],
+    ]);
+    expect(values('enabled')).toEqual([
+      ['disabled', 0],
+      ['later', 0],
+      ['open', 1],
+      ['paused', 1],
+    ]);
+  });
+
   it('have slots of running calls, and count a lost lease and a rescue in the processes that met them', async () => {
     const world = await setup();
     const { opened, open } = gate();

@@ -1,7 +1,8 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/abort.js';
-import type { QueueStats } from '../../store/features/stats/stats-store.js';
+import { isEnabledAt, isPausedEverywhere } from '../../job/settings/enabled.js';
+import { databaseTime, type QueueStats } from '../../store/features/stats/stats-store.js';
 import { ReadGauge, type OwnMetric, type Sample } from './metric.js';
 import { OTHER, SeriesLimit } from './series-limit.js';
 
@@ -22,7 +23,16 @@ const PER_QUEUE: readonly [name: string, help: string, value: (queue: QueueStats
     'How long the oldest waiting job has been due; 0 if none waits',
     ({ oldestWaitingMs }) => (oldestWaitingMs ?? 0) / 1_000,
   ],
-  ['sql_queue_paused', '1 if the queue is paused in all processes, else 0', ({ paused }) => Number(paused)],
+  [
+    'sql_queue_paused',
+    '1 if the queue is paused in all processes, or never enabled, else 0',
+    (one) => Number(isPausedEverywhere(one)),
+  ],
+  [
+    'sql_queue_enabled',
+    '0 outside of the hours at which the settings enable the queue, else 1',
+    (one) => Number(isEnabledAt(one.settings.enabled, databaseTime(one))),
+  ],
   ['sql_queue_workers', 'Workers that serve the queue and were seen within the last minute', ({ workers }) => workers],
 ];
 

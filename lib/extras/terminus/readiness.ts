@@ -2,6 +2,8 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/abort.js';
 import type { Resolved } from '../../job/option-schema.js';
+import { isEnabledAt } from '../../job/settings/enabled.js';
+import { databaseTime } from '../../store/features/stats/stats-store.js';
 import { matchesAny } from '../../job/queue-pattern.js';
 import type { RunnerHealth } from '../../worker/runner-health.js';
 import type { DatabaseProbe } from './database-probe.js';
@@ -62,8 +64,11 @@ async function lagProblem(
     const reading = admin.stats({ maxAge: Math.max(5_000, Math.min(maxLag / 4, 60_000)) });
     if (!(await withTimeout(clock, timeout, reading))) return { reason: 'The statistics did not come in time' };
     const lagging = (await reading).filter(
-      ({ queue, paused, oldestWaitingMs }) =>
-        !paused && (oldestWaitingMs ?? 0) > maxLag && (queues === undefined || matchesAny(queues, queue)),
+      (one) =>
+        (one.oldestWaitingMs ?? 0) > maxLag &&
+        (queues === undefined || matchesAny(queues, one.queue)) &&
+        !one.paused &&
+        isEnabledAt(one.settings.enabled, databaseTime(one)),
     );
     if (lagging.length === 0) return undefined;
     const lagMs = Math.max(...lagging.map(({ oldestWaitingMs }) => oldestWaitingMs ?? 0));

@@ -1,6 +1,6 @@
 import { age } from '../../common/units.js';
 import { isName } from '../identifiers.js';
-import { isEnabledAt } from '../settings/enabled.js';
+import { isEnabledAt, isPausedEverywhere } from '../settings/enabled.js';
 import { attemptsOf, failingSinceMs, shareOf, type Attempts } from './attempts.js';
 import type {
   AlikeGroups,
@@ -52,8 +52,7 @@ export function suspectsOf(queues: readonly QueueFacts[]): SuspectQueues {
 
 const isUnserved = (one: QueueFacts) => !isPaused(one) && one.workers === 0 && one.waiting.value > 0;
 
-const isPaused = ({ paused, settings, waiting }: QueueFacts) =>
-  (paused || settings.enabled === false) && waiting.value > 0;
+const isPaused = (one: QueueFacts) => isPausedEverywhere(one) && one.waiting.value > 0;
 
 const isBehind = (one: QueueFacts) =>
   !isPaused(one) && one.workers > 0 && one.waiting.value > 0 && (one.oldestWaitingMs ?? 0) > behindMs;

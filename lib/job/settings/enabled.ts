@@ -38,6 +38,14 @@ export function isEnabledAt(enabled: boolean | EnabledTimes | undefined, atMs: n
   return from < to ? from <= minutes && minutes < to : from <= minutes || minutes < to;
 }
 
+/** Whether an administrator has stopped the queue in all processes: by a pause, or by `enabled: false`. */
+export function isPausedEverywhere(queue: {
+  readonly paused: boolean;
+  readonly settings: { readonly enabled?: boolean | EnabledTimes };
+}): boolean {
+  return queue.paused || queue.settings.enabled === false;
+}
+
 function minutesOf(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(value)) return undefined;
   const [hours, minutes] = value.split(':').map(Number);
