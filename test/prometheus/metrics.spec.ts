@@ -1,7 +1,10 @@
 import { Registry } from 'prom-client';
 import { OTHER, SeriesLimit } from '../../lib/extras/prometheus/series-limit.js';
+import { ProcessMetrics } from '../../lib/extras/prometheus/process-metrics.js';
 import { registerEngineMetrics, registerQueueMetrics } from '../../lib/extras/prometheus/register-queue-metrics.js';
-import type { QueueMetricsOptions } from '../../lib/extras/prometheus/metrics-options.js';
+import { METRICS_OPTIONS, type QueueMetricsOptions } from '../../lib/extras/prometheus/metrics-options.js';
+import { resolveOptions } from '../../lib/job/option-schema.js';
+import type { QueueStats } from '../../lib/store/features/stats/stats-store.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';
 
@@ -11,6 +14,15 @@ function measure({ opened }: Engine, options: QueueMetricsOptions = {}): Registr
   const registry = new Registry();
   registerEngineMetrics(registry, opened, options);
   return registry;
+}
+
+function statsOf(queue: string): QueueStats {
+  const none = { value: 0, atLeast: false };
+  return {
+    ...{ queue, paused: false, settings: {}, waiting: none, scheduled: none, blocked: none, staged: none, dead: none },
+    ...{ active: 0, prefetched: 0, oldestWaitingMs: null, nextDueInMs: null, workers: 1 },
+    ...{ sampledAt: new Date(), ageMs: 0 },
+  };
 }
 
 /** The value of a series by its name and labels, as in `name{a="b"}`. Undefined: there is none. */
@@ -178,6 +190,43 @@ describe('metrics', () => {
 
     expect(labels.slice(999)).toEqual(['session.999', OTHER, OTHER]);
     expect(limit.labelOf('session.7')).toBe('session.7');
+  });
+
+  it('add up the slots of queues beyond the first thousand', async () => {
+    const names = Array.from({ length: 1_002 }, (_, index) => `session.${index}`);
+    const occupancy = () => names.map((queue, index) => ({ queue, slots: index, busy: 1, prefetched: 0 }));
+    const registry = new Registry();
+    const { all } = new ProcessMetrics(resolveOptions(METRICS_OPTIONS, {}), { queues: names, occupancy });
+    for (const metric of all) metric.register(registry);
+
+    const text = await registry.metrics();
+
+    expect(text.match(/^sql_queue_slots\{queue="\(other\)"\} .*$/gm)).toEqual([
+      'sql_queue_slots{queue="(other)"} 2001',
+    ]);
+    expect(text).toContain('sql_queue_slots_busy{queue="(other)"} 2\n');
+    expect(text).toContain('sql_queue_slots{queue="session.999"} 999\n');
+  });
+
+  it('of all processes show a thousand queues that exist, and keep those that they have shown', async () => {
+    let queues: string[] = [];
+    const registry = new Registry();
+    registerQueueMetrics(registry, { stats: () => Promise.resolve(queues.map(statsOf)) });
+    const shown = async (names: string[]) => {
+      queues = names;
+      const text = await registry.metrics();
+      return [...text.matchAll(/^sql_queue_workers\{queue="(.+)"\}/gm)].map(([, queue]) => queue);
+    };
+    const sessions = Array.from({ length: 1_000 }, (_, index) => `session.${index}`);
+
+    const first = await shown(['mail', ...sessions.slice(1)]);
+    const crowded = await shown([...sessions, 'mail']);
+    const later = await shown(['mail', 'new']);
+
+    expect(first).toHaveLength(1_000);
+    expect(crowded).toHaveLength(1_000);
+    expect(crowded).toContain('mail');
+    expect(later).toEqual(['mail', 'new']);
   });
 
   it('reject a registry that has them, and invalid options, all at once', () => {

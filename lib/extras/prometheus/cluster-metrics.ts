@@ -4,7 +4,7 @@ import { withTimeout } from '../../common/abort.js';
 import { isEnabledAt, isPausedEverywhere } from '../../job/settings/enabled.js';
 import { databaseTime, type QueueStats } from '../../store/features/stats/stats-store.js';
 import { ReadGauge, type OwnMetric, type Sample } from './metric.js';
-import { OTHER, SeriesLimit } from './series-limit.js';
+import { ReadingLimit } from './series-limit.js';
 
 export interface ClusterMetricsParts {
   readonly admin: Pick<QueueAdmin, 'stats'>;
@@ -36,14 +36,20 @@ const PER_QUEUE: readonly [name: string, help: string, value: (queue: QueueStats
   ['sql_queue_workers', 'Workers that serve the queue and were seen within the last minute', ({ workers }) => workers],
 ];
 
+interface Reading {
+  readonly all: readonly QueueStats[];
+  /** Those with series. */
+  readonly shown: readonly QueueStats[];
+}
+
 /** The gauges of all processes, from the statistics that all processes share. */
 export class ClusterMetrics {
   /** All gauges of one scrape share one read. Undefined: the database is away. */
-  #reading: Promise<readonly QueueStats[] | undefined> | undefined;
-  readonly #queues: SeriesLimit;
+  #reading: Promise<Reading | undefined> | undefined;
+  readonly #queues: ReadingLimit;
 
   constructor(private readonly parts: ClusterMetricsParts) {
-    this.#queues = new SeriesLimit(parts.queues);
+    this.#queues = new ReadingLimit(parts.queues);
   }
 
   get all(): readonly OwnMetric[] {
@@ -55,16 +61,12 @@ export class ClusterMetrics {
   }
 
   async #perQueue(value: (queue: QueueStats) => number): Promise<Sample[]> {
-    const samples: Sample[] = [];
-    for (const stats of (await this.#read()) ?? []) {
-      const queue = this.#queues.labelOf(stats.queue);
-      if (queue !== undefined && queue !== OTHER) samples.push({ labels: { queue }, value: value(stats) });
-    }
-    return samples;
+    const { shown = [] } = (await this.#read()) ?? {};
+    return shown.map((stats) => ({ labels: { queue: stats.queue }, value: value(stats) }));
   }
 
   async #sampleAge(): Promise<Sample[]> {
-    const [first] = (await this.#read()) ?? [];
+    const [first] = (await this.#read())?.all ?? [];
     if (!first) return [];
     return [{ labels: {}, value: first.ageMs / 1_000 }];
   }
@@ -73,17 +75,19 @@ export class ClusterMetrics {
     return [{ labels: {}, value: (await this.#read()) ? 1 : 0 }];
   }
 
-  #read(): Promise<readonly QueueStats[] | undefined> {
+  #read(): Promise<Reading | undefined> {
     this.#reading ??= this.#readNow().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
   /** Never rejects: a database that is away must not hide the metrics of this process. */
-  async #readNow(): Promise<readonly QueueStats[] | undefined> {
+  async #readNow(): Promise<Reading | undefined> {
     const { admin, clock, timeoutMs } = this.parts;
     try {
       const reading = admin.stats();
-      return (await withTimeout(clock, timeoutMs, reading)) ? await reading : undefined;
+      if (!(await withTimeout(clock, timeoutMs, reading))) return undefined;
+      const all = await reading;
+      return { all, shown: this.#queues.choose(all) };
     } catch {
       return undefined;
     }

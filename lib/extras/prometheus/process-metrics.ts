@@ -87,10 +87,12 @@ export class ProcessMetrics implements QueueInstrumentation {
 
   #slotSamples(value: (queue: QueueOccupancy) => number): Sample[] {
     this.#showQueues();
-    return this.runner.occupancy().flatMap((occupancy) => {
+    const sums = new Map<string, number>();
+    for (const occupancy of this.runner.occupancy()) {
       const queue = this.#queues.labelOf(occupancy.queue);
-      return queue === undefined ? [] : [{ labels: { queue }, value: value(occupancy) }];
-    });
+      if (queue !== undefined) sums.set(queue, (sums.get(queue) ?? 0) + value(occupancy));
+    }
+    return [...sums].map(([queue, sum]) => ({ labels: { queue }, value: sum }));
   }
 
   /** Makes the series of the queues of this process visible from the first scrape on. */

@@ -20,3 +20,22 @@ export class SeriesLimit {
     return value;
   }
 }
+
+/** Bounds the queues of a reading that have series. Others have none: a sum of their gauges means nothing. */
+export class ReadingLimit {
+  #shown: ReadonlySet<string> = new Set();
+
+  /** @param patterns the queues with metrics; undefined: all */
+  constructor(private readonly patterns: readonly string[] | undefined) {}
+
+  /** Queues that are gone make room for new ones. New ones never displace a queue of the reading before. */
+  choose<Queue extends { readonly queue: string }>(reading: readonly Queue[]): Queue[] {
+    const { patterns } = this;
+    const measured = reading.filter(({ queue }) => !patterns || matchesAny(patterns, queue));
+    const wasShown = ({ queue }: Queue) => this.#shown.has(queue);
+    const ordered = [...measured.filter(wasShown), ...measured.filter((one) => !wasShown(one))];
+    const chosen = ordered.slice(0, MAX_VALUES);
+    this.#shown = new Set(chosen.map(({ queue }) => queue));
+    return chosen;
+  }
+}
