@@ -3,8 +3,9 @@ import { firstValueFrom, filter, type Observable } from 'rxjs';
 import { callAfter, systemClock } from '../common/clock.js';
 import { withTimeout } from '../common/abort.js';
 
-// main.ts calls listen() or init() right after startAllMicroservices().
-const INIT_TIMEOUT_MS = 2_000;
+// main.ts calls listen() or init() after startAllMicroservices(), which may take seconds longer than the connection: a Kafka
+// consumer joins its group.
+const INIT_TIMEOUT_MS = 30_000;
 // Servers of gRPC, and of some strategies of applications, report no status.
 const STATUS_TIMEOUT_MS = 15_000;
 
@@ -22,13 +23,18 @@ export class HybridWatch {
   #connecting = 0;
   #cancelTimer: (() => void) | undefined;
 
-  /** @param onUninitialized called once, unless `stop` was called before */
+  /**
+   * @param initStart aborted when Nest begins to initialize the application
+   * @param onUninitialized called once, unless `initStart` was aborted or `stop` was called before
+   */
   constructor(
     modules: ModulesContainer,
+    initStart: AbortSignal,
     private readonly onUninitialized: () => void,
   ) {
     const servers = modules.getRpcTargetRegistry<MicroserviceServer>();
     this.#subscription = servers.subscribe((server) => void this.#await(server));
+    initStart.addEventListener('abort', () => this.stop(), { once: true });
   }
 
   /** The application is initialized, or it closes. */

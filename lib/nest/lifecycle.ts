@@ -11,6 +11,7 @@ import { DEFAULT_JOB_NAME } from '../job/identifiers.js';
 import { subscriptionsOf } from '../job/topics.js';
 import { dataSourcesAmong, rejectFallback } from './choose-data-source.js';
 import { HybridWatch } from './hybrid-watch.js';
+import type { InitStart } from './init-start.js';
 import type { ModuleEngine } from './module-engine.js';
 import {
   Explorer,
@@ -42,9 +43,10 @@ export class SqlQueueLifecycle
     private readonly moduleRef: ModuleRef,
     private readonly given: StaticOptions,
     modules: ModulesContainer,
+    initStart: InitStart,
   ) {
     if (engine.options.worker !== false)
-      this.#hybridWatch = new HybridWatch(modules, () => void this.#startUninitialized());
+      this.#hybridWatch = new HybridWatch(modules, initStart.signal, () => void this.#startUninitialized());
   }
 
   /** Once, although a hybrid application may be initialized after its worker has started. */

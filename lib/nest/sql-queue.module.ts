@@ -13,6 +13,7 @@ import { openModuleEngine, type ModuleEngine } from './module-engine.js';
 import { ConfigurationCheck, isConfigured, setConfigured, unconfiguredError } from './configuration-check.js';
 import { decoratedOptions } from './explorer.js';
 import { warnOfSqliteDriver } from './sqlite-driver-warning.js';
+import { InitStart, InitStartModule } from './init-start.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import {
@@ -131,7 +132,7 @@ function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
   // The lifecycle is in a module that is not global: it starts after all providers exist, and stops before they close.
   return {
     module: SqlQueueModule,
-    imports: [core, DiscoveryModule],
+    imports: [core, DiscoveryModule, InitStartModule],
     providers: [
       {
         provide: `SqlQueue:${name ?? ''}:Lifecycle`,
@@ -140,8 +141,9 @@ function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
           discovery: DiscoveryService,
           moduleRef: ModuleRef,
           modules: ModulesContainer,
-        ) => new SqlQueueLifecycle(engine, discovery, moduleRef, of, modules),
-        inject: [getEngineToken(name), DiscoveryService, ModuleRef, ModulesContainer],
+          initStart: InitStart,
+        ) => new SqlQueueLifecycle(engine, discovery, moduleRef, of, modules, initStart),
+        inject: [getEngineToken(name), DiscoveryService, ModuleRef, ModulesContainer, InitStart],
       },
     ],
     exports: [core],
