@@ -103,6 +103,7 @@ describeEngines('the command line', (setup) => {
     const serving = spawn(process.execPath, [main(), 'metrics', '--listen', ':0'], {
       env: environment({ SQL_QUEUE_URL: urlOf(world) }),
     });
+    world.afterTest(() => serving.kill());
     const lines = createInterface(serving.stderr)[Symbol.asyncIterator]();
     const nextLine = async () => (await lines.next()).value as string;
     const url = (await nextLine()).slice('Serving '.length);
