@@ -45,8 +45,9 @@ export interface EnqueueOptions extends KeyOptions {
   /** The time limit of an attempt, above 0. Default: the queue's. */
   timeout?: Duration;
   /**
-   * A job that no worker has started this time after it was enqueued ends cancelled with the error JOB_EXPIRED, when a
-   * worker reaches it. Above 0, and longer than `delay`. Default: the job does not expire.
+   * A job that no worker has started this time after it was enqueued, or last replaced, ends cancelled with the error
+   * JOB_EXPIRED, when a worker reaches it. A job that an administrator retries does not expire. Above 0, and longer than
+   * `delay`. Default: the job does not expire.
    */
   expiresIn?: Duration;
   /**

@@ -26,6 +26,41 @@ describeStrategies('a job with options of its own', (setup) => {
     expect([job!.attempt, job!.isExpired]).toEqual([2, undefined]);
   });
 
+  it('expires if its claims have returned it before they started it', async () => {
+    const world = await setup();
+    await world.put(...Array.from({ length: 3 }, () => ({ overrides: '{"expiresInMs":60000}' })));
+    const claim = await world.claim({ limit: 3, startLimit: 0 });
+    const [unstarted, lost, taken] = claim.jobs;
+    await world.jobs.complete(
+      completionBatchOf([completionOf(claim, unstarted!, outcomes.release, { ranMs: null })], { claims: [] }),
+    );
+    await world.admin.release(taken!.id);
+    world.advance(HOUR_MS);
+    await world.jobs.rescue(rescueRules());
+
+    const { jobs } = await world.claim({ limit: 3 });
+
+    expect(jobs.map(({ id, isExpired }) => [id, isExpired])).toEqual(
+      [unstarted!, lost!, taken!].map(({ id }) => [id, true]),
+    );
+  });
+
+  it.each(['release', 'snooze'] as const)('is not expired after a %s of its first run', async (outcome) => {
+    const world = await setup();
+    const overrides = '{"expiresInMs":60000,"timeoutMs":5}';
+    await world.put({ overrides }, { overrides });
+    const claim = await world.claim({ limit: 2 });
+    const ends = [outcomes[outcome], outcomes.complete].map((end, n) => completionOf(claim, claim.jobs[n]!, end));
+    await world.jobs.complete(completionBatchOf(ends));
+    world.advance(HOUR_MS);
+    await world.jobs.promote(10);
+
+    const { jobs } = await world.claim();
+
+    expect(jobs).toMatchObject([{ id: claim.jobs[0]!.id, attempt: 1, overrides: { timeoutMs: 5 } }]);
+    expect(jobs[0]!.isExpired).toBeUndefined();
+  });
+
   it('gives its longer lease to its claim, which keeps it when it is renewed', async () => {
     const world = await setup();
     await world.put({ overrides: '{"leaseMs":7200000}' }, {}, {});

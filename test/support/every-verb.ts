@@ -266,7 +266,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   }
   await limits.setLimits('q', null);
   for (const count of [1, 20]) {
-    await put(count, { priority: -9 });
+    await put(count, { priority: -2_000, overrides: '{"expiresInMs":3600000}' });
     const held = await claim(count);
     const signals = held.jobs.map((job) => ({
       name: 's',

@@ -16,7 +16,7 @@ const LOCK_CLAIMED_JOB = `
   WHERE id = :id AND claim_id = :claimId {lock}`;
 
 const LOCK_CLAIM = `
-  SELECT worker_id, cancel_requests, owner
+  SELECT worker_id, cancel_requests, owner, job_ids, start_limit
   FROM {claims} {by primary}
   WHERE id = :claimId {lock}`;
 
@@ -25,7 +25,7 @@ const WRITE_CANCEL_REQUESTS = `
   SET cancel_requests = :requests
   WHERE id = :claimId`;
 
-type LockedClaim = Pick<TableRow<'claims'>, 'worker_id' | 'cancel_requests' | 'owner'>;
+type LockedClaim = Pick<TableRow<'claims'>, 'worker_id' | 'cancel_requests' | 'owner' | 'job_ids' | 'start_limit'>;
 
 /**
  * @param isCallers in a transaction of the caller

@@ -3,7 +3,13 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
-import { deleteEarlierRuns, findEarlierRuns, withRestart, type EarlierRuns } from '../ends/earlier-runs.js';
+import {
+  deleteEarlierRuns,
+  findEarlierRuns,
+  withoutExpiry,
+  withRestart,
+  type EarlierRuns,
+} from '../ends/earlier-runs.js';
 import { rememberBlob } from '../ends/subjects.js';
 import { findStaged } from '../ends/stages.js';
 import { IN_GROUP, RETURNED, SCHEDULED } from '../tables/runnable.js';
@@ -111,7 +117,7 @@ export function startsAnew({ payload, keepsSteps }: JobEdit): boolean {
 function* startAnew(id: number, { attempt, options }: IdleRow, runs: EarlierRuns): Work<void> {
   yield* deleteEarlierRuns(runs);
   if (runs.withSteps.length > 0 || Number(attempt) > 0)
-    yield* execute(START_ANEW, { id, options: withRestart(options) });
+    yield* execute(START_ANEW, { id, options: withoutExpiry(withRestart(options)) });
   yield* makeDue(runs.withWaits, 'promoted');
 }
 

@@ -1,6 +1,7 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
 import { toClaimedJob } from '../rows/claimed-row.js';
+import { startedIdsOf } from '../rows/lease.js';
 import { endJobs } from '../ends/end-jobs.js';
 import { endLockedAssignment } from '../features/people/end-assignment.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob } from '../features/people/lock-assignment.js';
@@ -28,7 +29,9 @@ export function* releaseJob(id: number, isCallers: boolean): Work<ReleasedJob | 
     const { job, leftGroup } = withoutGroupLock(toClaimedJob(claimed!, claimed!.queue), isCallers);
     const { worker_id: workerId } = claim;
     const outcome = { kind: 'release' } as const;
-    yield* endJobs([{ job, claimId, workerId, outcome, ranMs: null, retentionMs: false, deadLetter: false }]);
+    const mayHaveStarted = startedIdsOf(claim)?.includes(id) ?? true;
+    const end = { job, claimId, workerId, outcome, ranMs: null, mayHaveStarted } as const;
+    yield* endJobs([{ ...end, retentionMs: false, deadLetter: false }]);
     yield* requestCancel(id, claimId, claim);
     return { ...released(job, workerId, null), ...leftGroup };
   }

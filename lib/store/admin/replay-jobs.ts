@@ -3,7 +3,7 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
-import { deleteEarlierRuns, findEarlierRuns, withRestart } from '../ends/earlier-runs.js';
+import { deleteEarlierRuns, findEarlierRuns, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../../job/identifiers.js';
@@ -95,7 +95,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   const blocked = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => {
     const options = anew.has(Number(row.id)) ? withRestart(row.options) : row.options;
-    return toReenqueuedRow({ ...row, options }, replay, n, blocked.has(Number(row.id)));
+    return toReenqueuedRow({ ...row, options: withoutExpiry(options) }, replay, n, blocked.has(Number(row.id)));
   });
   yield* insertInChunks(REENQUEUE, reenqueued);
   return finished;

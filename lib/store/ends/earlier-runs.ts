@@ -95,3 +95,18 @@ export function withRestart(options: string | null): string {
   const read = readOverrides(options);
   return JSON.stringify({ ...('overrides' in read && read.overrides), restart: randomId() });
 }
+
+/** The options of a job that an administrator starts anew: it runs, however long ago it was enqueued. */
+export function withoutExpiry(options: string | null): string | null {
+  const read = readOverrides(options);
+  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
+  const { expiresInMs: _expiresIn, ...others } = read.overrides;
+  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
+}
+
+/** The options of a job that keeps its older `createdAt`: its `expiresIn` counts from now on. */
+export function withLaterExpiry(options: string | null, ageMs: number): string | null {
+  const read = readOverrides(options);
+  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
+  return JSON.stringify({ ...read.overrides, expiresInMs: read.overrides.expiresInMs + Math.max(0, ageMs) });
+}

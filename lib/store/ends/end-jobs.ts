@@ -22,7 +22,7 @@ import { eventsOf, jobRetentionMs, OUTCOME_OF } from '../../job/outcome.js';
 import { encodeErrors } from '../../job/stored-error.js';
 import { enterJobs } from './enter-jobs.js';
 import { groupBy } from '../../common/lists.js';
-import { REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
+import { mayExpire, REFUNDED_ATTEMPT } from '../rows/claimed-row.js';
 import { BLOCKED, IN_STAGE, RETURNED, SCHEDULED } from '../tables/runnable.js';
 
 /** What the end of jobs does to one table of a feature. */
@@ -258,14 +258,27 @@ const BLOCK = `
   SET state = 'blocked', runnable = ${BLOCKED}, claim_id = 0, attempt = ${REFUNDED_ATTEMPT}
   WHERE :ids AND claim_id = :claimId`;
 
+// Such a job has started in time. With its attempt refunded, its next claim would take it for one that has never started.
+const FORGET_EXPIRY = `
+  UPDATE {jobs} {by primary}
+  SET options = JSON_REMOVE(options, '$.expiresInMs')
+  WHERE :ids AND claim_id = :claimId`;
+
 /** The statements that return jobs of a claim to their queues: one for each group of equal returns. Skips finished jobs. */
 function returnJobs(claimId: number, completions: readonly Completion[]): FencedStatement[] {
   const groups = groupBy(completions, (completion) => JSON.stringify(queueReturnOf(completion)));
-  return [...groups.values()].flatMap((group) => {
+  const returns = [...groups.values()].flatMap((group) => {
     const queueReturn = queueReturnOf(group[0]!);
     if (!queueReturn) return [];
     return fence(statementOf(queueReturn), claimId, group, queueReturn);
   });
+  const inTime = completions.filter(hasStartedInTime);
+  return inTime.length === 0 ? returns : [fence(FORGET_EXPIRY, claimId, inTime), ...returns];
+}
+
+function hasStartedInTime(completion: Completion): boolean {
+  const { job, ranMs, mayHaveStarted = ranMs !== null } = completion;
+  return mayExpire(job) && mayHaveStarted && queueReturnOf(completion)?.refund === 1;
 }
 
 function statementOf({ isBlocked, delayMs }: QueueReturn): string {

@@ -159,8 +159,8 @@ function* markExpired(jobs: ClaimedJob[]): Work<ClaimedJob[]> {
   return jobs.map((job) => (mayExpire(job) && isExpired(job) ? { ...job, isExpired: true } : job));
 }
 
-/** A job that runs again has started in time. */
-function mayExpire({ attempt, overrides }: ClaimedJob): boolean {
+/** A job that runs again has started in time. Of one whose first attempt is refunded, the row has no `expiresIn` any more. */
+export function mayExpire({ attempt, overrides }: ClaimedJob): boolean {
   return attempt === 1 && overrides?.expiresInMs !== undefined;
 }
 

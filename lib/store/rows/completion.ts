@@ -13,6 +13,8 @@ export interface Completion {
   readonly isStaged?: boolean;
   /** Null if the attempt did not start. */
   readonly ranMs: number | null;
+  /** The attempt may have started, although `ranMs` is null. */
+  readonly mayHaveStarted?: boolean;
   /** The time of the error, for people. Needed only if an attempt has failed. */
   readonly endedAt?: Date | undefined;
   /** How long the history keeps the finished job. False: not at all. See jobRetentionMs. */

@@ -81,6 +81,15 @@ export function findClaimedJobs({ id, queue, job_ids }: ListedClaim): Work<reado
   return readIds(job_ids) ? query(CLAIMED_JOBS, { queue, claimId }) : query(CLAIMED_JOBS_WITHOUT_INDEX, { claimId });
 }
 
+/** The jobs of the claim that may have started. Undefined, for all of them, if another program has damaged its row. */
+export function startedIdsOf(
+  claim: Pick<TableRow<'claims'>, 'job_ids' | 'start_limit'>,
+): readonly number[] | undefined {
+  const listed = readIds(claim.job_ids);
+  // No job starts before its claim lists it.
+  return listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : undefined;
+}
+
 export function* extend(ids: readonly number[]): Work<ClaimLease[]> {
   if (ids.length === 0) return [];
   const inOrder = [...ids].sort((a, b) => a - b);

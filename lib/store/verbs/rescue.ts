@@ -3,7 +3,14 @@ import { readIds } from '../../job/read-columns.js';
 import type { Completion } from '../rows/completion.js';
 import type { OnRescued, RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../rows/claimed-row.js';
-import { IS_AHEAD_OF_CLOCK, deleteEmptyClaims, endLease, findClaimedJobs, type ListedClaim } from '../rows/lease.js';
+import {
+  IS_AHEAD_OF_CLOCK,
+  deleteEmptyClaims,
+  endLease,
+  findClaimedJobs,
+  startedIdsOf,
+  type ListedClaim,
+} from '../rows/lease.js';
 import { endJobs, rescueEvents } from '../ends/end-jobs.js';
 import { idsOf } from '../../job/identifiers.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
@@ -70,8 +77,7 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const listed = readIds(claim.job_ids);
   const found = listed?.length ? listed : idsOf(yield* findClaimedJobs(claim));
   const ids = found.filter((id) => !rules.isRunning(claimId, id));
-  // No job starts before its claim lists it.
-  const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : found);
+  const startedIds = new Set(startedIdsOf(claim) ?? found);
   const cancelRequested = readIds(claim.cancel_requests) ?? [];
   const rows =
     ids.length === 0

@@ -20,12 +20,19 @@ import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { pageSize } from '../../../common/lists.js';
 import { ascending } from '../../../job/identifiers.js';
-import { deleteEarlierRuns, findEarlierRuns, withRestart, type EarlierRuns } from '../../ends/earlier-runs.js';
+import { readDate } from '../../../job/read-columns.js';
+import {
+  deleteEarlierRuns,
+  findEarlierRuns,
+  withLaterExpiry,
+  withRestart,
+  type EarlierRuns,
+} from '../../ends/earlier-runs.js';
 import { detachSubject } from '../../ends/subjects.js';
 import type { Lock } from '../../core/template.js';
 
 const lockIdle = (lock: Lock) => `
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id {${lock}}`;
@@ -45,7 +52,7 @@ const MAX_IDS = 500;
 // As many as the jobs of a batch of calls.
 const MAX_FINAL_WRITES = 500;
 
-type IdleRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt' | 'options'>;
+type IdleRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt' | 'created_at' | 'options'> & { readonly at: number };
 
 export type IdleRows = ReadonlyMap<number, IdleRow>;
 
@@ -105,7 +112,11 @@ export function* findTraces(replacedIds: readonly number[]): Work<Traces> {
 export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }: Traces): Work<Statement[]> {
   const withSteps = new Set(runs.withSteps);
   const hasRun = (id: number) => withSteps.has(id) || Number(idle.get(id)?.attempt) > 0;
-  yield* replaceJobs(plan.replacements.map(([id, job]) => [id, hasRun(id) ? startingAnew(job) : job]));
+  const optionsOf = (id: number, { overrides }: NewJob) => {
+    const options = withLaterExpiry(overrides, ageMsOf(idle.get(id)));
+    return hasRun(id) ? withRestart(options) : options;
+  };
+  yield* replaceJobs(plan.replacements.map(([id, job]) => [id, { ...job, overrides: optionsOf(id, job) }]));
   yield* deleteEarlierRuns(runs);
   yield* executeInBatches(plan.replacedIds.flatMap((id) => detachSubject(id, idle.get(id)?.options ?? null)));
   yield* runEnterHooks(
@@ -161,8 +172,8 @@ function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Wo
   }
 }
 
-function startingAnew(job: NewJob): NewJob {
-  return { ...job, overrides: withRestart(job.overrides) };
+function ageMsOf(row: IdleRow | undefined): number {
+  return row === undefined ? 0 : Number(row.at) - (readDate(row.created_at) ?? Number(row.at));
 }
 
 function replaceJob(id: number, job: NewJob): Statement {
