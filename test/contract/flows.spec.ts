@@ -147,7 +147,8 @@ describeStores('flows', (setup) => {
     const [first, again] = [await fanOut(claimId, 'one'), await fanOut(claimId, 'one')];
     const lost = await fanOut(claimId + 1, 'two');
 
-    expect([first!.length, again, lost]).toEqual([2, [], undefined]);
+    expect([first!.ids.length, again!.ids, lost]).toEqual([2, [], undefined]);
+    expect(again!.flow).toBe(first!.flow);
     expect(await world.admin.counts('child')).toMatchObject({ waiting: 2 });
     expect(await world.flows.mustWait(jobId!, 'one')).toBe(true);
   });
@@ -191,10 +192,10 @@ describeStores('flows', (setup) => {
     const taken = await world.claim();
     const fanOut = () => world.flows.fanOut({ jobId: jobId!, claimId: taken.id }, 'one', [], 'cancel');
 
-    const ids = [await fanOut(), await fanOut()];
+    const stored = [await fanOut(), await fanOut()];
     await world.jobs.complete(finalBatchOf(taken, outcomes.retry));
 
-    expect(ids).toEqual([[], []]);
+    expect(stored).toEqual([{ ids: [] }, { ids: [] }]);
     expect(await world.flows.mustWait(jobId!, 'one')).toBe(false);
     expect((await world.claim()).jobs[0]!.overrides?.flow).toBeUndefined();
   });
@@ -233,7 +234,7 @@ describeStores('flows', (setup) => {
     await world.jobs.complete(finalBatchOf(taken, { kind: 'block' }));
     await finish(world, 'complete');
 
-    const second = await world.flows.settle(children, KEEP);
+    const second = await world.flows.settle(children.ids, KEEP);
 
     expect([first.unblocked, second.unblocked]).toMatchObject([[{ delayMs: 1_000 }], [{ delayMs: 0 }]]);
   });
@@ -267,6 +268,34 @@ describeStores('flows', (setup) => {
     await world.flows.fanOut({ jobId: jobIds[1]!, claimId: taken.id }, 'one', [newJob()], 'cancel');
     await world.jobs.complete(finalBatchOf(taken, { kind: 'block' }));
     expect(await world.flows.recheck([jobIds[1]!], KEEP)).toEqual({ unblocked: [], cancelled: [] });
+  });
+
+  it.each([
+    ['knows', 'done'],
+    ['does not know', 'open'],
+  ] as const)('let a job run again that has fanned out and died in a run that %s its flow', async (knowledge, edge) => {
+    const world = await setup();
+    const [jobId] = await world.put({ overrides: '{"timeoutMs":60000}' });
+    const taken = await world.claim();
+    const owner = { jobId: jobId!, claimId: taken.id };
+    const { flow } = (await world.flows.fanOut(owner, 'one', [newJob({ queue: 'child' })], 'cancel'))!;
+    const [job] = taken.jobs;
+    const ending = knowledge === 'knows' ? { ...job!, overrides: { ...job!.overrides, flow: flow! } } : job!;
+    await world.jobs.complete(completionBatchOf([completionOf(taken, ending, outcomes.dead)]));
+    const endOfFlow = 'SELECT state FROM sql_queue_edges WHERE job_id = ?';
+    const states = [(await world.sql<{ state: string }>(endOfFlow, [-flow!]))[0]!.state];
+    const child = await world.claim({ queue: 'child' });
+    await world.jobs.complete(finalBatchOf(child, outcomes.dead));
+
+    await world.admin.retry([jobId!]);
+    const again = await world.claim();
+    const mustWait = await world.flows.mustWait(jobId!, 'one');
+    await world.jobs.complete(finalBatchOf(again));
+    states.push((await world.sql<{ state: string }>(endOfFlow, [-flow!]))[0]!.state);
+
+    expect(again.jobs).toMatchObject([{ id: jobId, attempt: 1, overrides: { timeoutMs: 60_000, flow } }]);
+    expect(mustWait).toBe(false);
+    expect(states).toEqual([edge, 'done']);
   });
 
   it('read thousands of children in pages, in the order of their ids', async () => {

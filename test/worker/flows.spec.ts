@@ -1,8 +1,9 @@
 import { isTurnLong } from '../../lib/common/turn.js';
 import type { FlowChild } from '../../lib/job/flows/flow-record.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
-import { describeEngines, gate } from '../support/engines.js';
+import { describeEngines, gate, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 describeEngines('flows', (setup) => {
   it('run a job after those that it needs, which gives it their results', async () => {
@@ -311,9 +312,9 @@ describeEngines('flows', (setup) => {
     });
     const { fanOut } = flows;
     flows.fanOut = async (...given) => {
-      const ids = await fanOut(...given);
+      const stored = await fanOut(...given);
       await events.until(childState, { queue: 'part' });
-      return ids;
+      return stored;
     };
 
     const { id } = await producer.enqueue('all', 0);
@@ -324,6 +325,78 @@ describeEngines('flows', (setup) => {
     const [flow] = await world.sql<{ id: number }>('SELECT id FROM sql_queue_flows');
     const states = (await admin.flow(Number(flow!.id)))!.jobs.map((job) => job.state);
     expect(states).toEqual([childState, state]);
+  });
+
+  it('end with a job that an administrator cancels while it fans out, and let it run again', async () => {
+    const world = await setup();
+    const failing = gate();
+    const { producer, events, admin, flows } = await world.start({
+      handlers: { part: () => failing.opened.then(fail), all: (job) => job.fanOut('part', [1]) },
+      queues: { part: { retry: 1 } },
+    });
+    const { fanOut } = flows;
+    flows.fanOut = async (...given) => {
+      const stored = await fanOut(...given);
+      await admin.cancel(given[0].jobId);
+      return stored;
+    };
+    const { id } = await producer.enqueue('all', 0);
+    await events.until('cancelled', { jobId: id });
+
+    const ended = await endsOfFlows(world);
+    failing.open();
+    await events.until('dead', { queue: 'part' });
+    await admin.retry(id);
+    await events.until('completed', { jobId: id });
+
+    expect(ended).toEqual([{ needs: id, outcome: 'cancelled' }]);
+    expect(events.jobs('cancelled')).toEqual([id]);
+    await eventually(async () => (await endsOfFlows(world))[0]!.outcome === 'completed');
+  });
+
+  it('end with a job that times out while it fans out', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { producer, events, flows } = await world.start({
+      clock,
+      handlers: { all: (job) => job.fanOut('part', [1]) },
+      queues: { all: { retry: 1, timeout: '5s' } },
+    });
+    const { fanOut } = flows;
+    flows.fanOut = async (...given) => {
+      const stored = await fanOut(...given);
+      await clock.advance(5_000);
+      return stored;
+    };
+
+    const { id } = await producer.enqueue('all', 0);
+    const dead = await events.until('dead', { jobId: id });
+
+    expect(dead).toMatchObject({ error: { code: 'JOB_TIMEOUT' } });
+    expect(await endsOfFlows(world)).toEqual([{ needs: id, outcome: 'dead' }]);
+  });
+
+  it('do not begin after the timeout of a run that still prepares its children', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const calls: Promise<void>[] = [];
+    const payload = {
+      toJSON() {
+        void clock.advance(5_000);
+        return 1;
+      },
+    };
+    const { producer, events } = await world.start({
+      clock,
+      handlers: { all: (job) => calls[calls.push(job.fanOut('part', [payload])) - 1] },
+      queues: { all: { retry: 1, timeout: '5s' } },
+    });
+
+    await producer.enqueue('all', 0);
+    await events.until('dead');
+
+    await expect(calls[0]).rejects.toMatchObject({ code: 'STEP_NOT_ALLOWED' });
+    expect(await world.sql('SELECT id FROM sql_queue_flows')).toEqual([]);
   });
 
   it('let a job without payloads to fan out go on at once', async () => {
@@ -510,6 +583,18 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+function fail(): never {
+  throw new Error('no');
+}
+
+/** The jobs for which flows wait, and their outcomes. */
+async function endsOfFlows(world: World) {
+  const edges = await world.sql<{ needs: number; outcome: string }>(
+    'SELECT needs, outcome FROM sql_queue_edges WHERE job_id < 0 ORDER BY needs',
+  );
+  return edges.map(({ needs, outcome }) => ({ needs: Number(needs), outcome }));
+}
 
 async function resultsOf(job: JobContext): Promise<unknown[]> {
   return (await childrenOf(job)).map(({ result }) => result);

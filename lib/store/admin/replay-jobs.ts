@@ -1,12 +1,13 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
-import { reopenEdges } from '../features/flows/reopen-edges.js';
+import { reopenEdges, type ReopenedEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
 import { deleteEarlierRuns, findEarlierRuns, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../../job/identifiers.js';
+import { readOverrides } from '../../job/read-columns.js';
 import {
   deleteFrom,
   execute,
@@ -92,19 +93,27 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   yield* recordEvents(jobEventsOf('retried', retried));
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const anew = yield* startAnew(rows.filter((row) => startsAnew(row, replay)));
-  const blocked = yield* reopenFlows(rows);
+  const { blocked, flows } = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => {
-    const options = anew.has(Number(row.id)) ? withRestart(row.options) : row.options;
-    return toReenqueuedRow({ ...row, options: withoutExpiry(options) }, replay, n, blocked.has(Number(row.id)));
+    const id = Number(row.id);
+    const options = inFlow(anew.has(id) ? withRestart(row.options) : row.options, flows.get(id));
+    return toReenqueuedRow({ ...row, options: withoutExpiry(options) }, replay, n, blocked.has(id));
   });
   yield* insertInChunks(REENQUEUE, reenqueued);
   return finished;
 }
 
-/** Jobs that wait for these jobs wait for their next end. Returns those that wait for others themselves. */
-function* reopenFlows(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
-  const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options)?.flow));
-  return ids.length === 0 ? new Set() : yield* reopenEdges(ids);
+/** Jobs that wait for these jobs wait for their next end. */
+function reopenFlows(rows: readonly FinishedRow[]): Work<ReopenedEdges> {
+  const inFlows = new Set(idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options)?.flow)));
+  return reopenEdges(idsOf(rows), (id) => inFlows.has(id));
+}
+
+/** A run that lost the answer of its fan-out has ended without the flow in its options. */
+function inFlow(options: string | null, flow: number | undefined): string | null {
+  const read = readOverrides(options);
+  if (flow === undefined || 'problem' in read || read.overrides?.flow !== undefined) return options;
+  return JSON.stringify({ ...read.overrides, flow });
 }
 
 /** A dead or cancelled job goes on after its last step, but not in another queue, whose handler may have other steps. */

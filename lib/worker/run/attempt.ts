@@ -48,11 +48,18 @@ export class Attempt implements HandlerActions {
   /** @param startedAtMs by the monotonic clock */
   constructor(
     readonly claim: ActiveClaim,
-    readonly job: ClaimedJob,
+    private readonly claimed: ClaimedJob,
     private readonly options: ResolvedQueueOptions,
     private readonly parts: AttemptParts,
     readonly startedAtMs: number,
   ) {}
+
+  /** The job as it was claimed, and in the flow that it has joined since. Its end must name it. */
+  get job(): ClaimedJob {
+    const flow = this.#children?.flow;
+    if (flow === undefined) return this.claimed;
+    return { ...this.claimed, overrides: { ...this.claimed.overrides, flow } };
+  }
 
   get ranMs(): number {
     return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
@@ -104,18 +111,24 @@ export class Attempt implements HandlerActions {
   }
 
   endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
-    return this.#afterCommit(() => this.#endOnReturn(result));
+    return this.#afterHandler(() => this.#endOnReturn(result));
   }
 
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
-    return this.#afterCommit(() => this.#endOnThrow(value));
+    return this.#afterHandler(() => this.#endOnThrow(value));
   }
 
   /** The handler has ended. A transaction of it that is about to commit decides first whether the job is completed. */
-  #afterCommit(end: () => MaybePromise<AttemptEnd>): MaybePromise<AttemptEnd> {
+  #afterHandler(end: () => MaybePromise<AttemptEnd>): MaybePromise<AttemptEnd> {
     this.#closeCalls();
     const committing = this.#detachment?.committing;
-    return committing && !this.#detachedEnd ? committing.then(end) : end();
+    return committing && !this.#detachedEnd ? committing.then(end) : this.#afterFanOut(end);
+  }
+
+  /** The completion would wait for the lock of a fan-out anyway, and then it would not name the flow. */
+  #afterFanOut(end: () => MaybePromise<AttemptEnd>): MaybePromise<AttemptEnd> {
+    const storing = this.#children?.storing;
+    return storing ? storing.then(end) : end();
   }
 
   #closeCalls(): void {
@@ -163,7 +176,7 @@ export class Attempt implements HandlerActions {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
     this.#closeCalls();
-    return this.#detachedEnd ?? this.#endOnThrow(error);
+    return this.#detachedEnd ?? this.#afterFanOut(() => this.#endOnThrow(error));
   }
 
   /** The handler may still run. */

@@ -7,6 +7,7 @@ import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
 import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { StoredFanOut } from '../../store/features/flows/flow-store.js';
 import type { AttemptParts } from './attempt-parts.js';
 import type { JobSteps } from './job-steps.js';
 
@@ -15,6 +16,8 @@ const PAGE_SIZE = 500;
 /** The jobs that one job waits for, or has waited for. */
 export class JobChildren {
   #fanOuts = 0;
+  #flow: number | undefined;
+  #storing: Promise<unknown> | undefined;
 
   constructor(
     private readonly job: Pick<ClaimedJob, 'id' | 'overrides'>,
@@ -22,6 +25,16 @@ export class JobChildren {
     private readonly steps: () => Pick<JobSteps, 'fanOut'>,
     private readonly parts: AttemptParts,
   ) {}
+
+  /** The flow that the job has joined in this run; undefined: none. */
+  get flow(): number | undefined {
+    return this.#flow;
+  }
+
+  /** Settles when it is known whether the job has joined a flow; undefined if no call asks the database. */
+  get storing(): Promise<unknown> | undefined {
+    return this.#storing;
+  }
 
   /** The children of later fan-outs are left out, so that the call answers the same in every run. */
   read(): AsyncGenerator<FlowChild> {
@@ -50,7 +63,7 @@ export class JobChildren {
     const number = ++this.#fanOuts;
     const step = `sql-queue.fan-out.${number}`;
     let hasStored = false;
-    await this.steps().fanOut(step, async () => {
+    const prepare = async () => {
       const jobs: NewJob[] = [];
       // A copy: the handler can change its list while this loop waits.
       for (const payload of [...payloads]) {
@@ -58,17 +71,30 @@ export class JobChildren {
         jobs.push(job instanceof Promise ? await job : job);
         if (isTurnLong()) await nextTurn();
       }
-      const ids = await this.#store(number, step, jobs, onFailure);
-      if (ids && ids.length > 0) {
+      return jobs;
+    };
+    await this.steps().fanOut(step, prepare, async (jobs) => {
+      const stored = await this.#join(() => this.#store(number, step, jobs, onFailure));
+      if (stored && stored.ids.length > 0) {
         hasStored = true;
-        const enqueued = jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));
+        const enqueued = jobs.map(({ name }, index) => ({ id: stored.ids[index]!, queue, name }));
         this.parts.events.emitChanges('enqueued', enqueued);
         this.parts.announce(queue, jobs.length);
       }
-      return ids && true;
+      return stored && true;
     });
-    // This run does not know the flow that the job has joined. The next one does, so it can close the edges of its end.
     return hasStored || this.parts.stores.flows.mustWait(jobId, step);
+  }
+
+  async #join(store: () => Promise<StoredFanOut | undefined>): Promise<StoredFanOut | undefined> {
+    const storing = store();
+    this.#storing = storing.then(
+      (stored) => (this.#flow = stored?.flow ?? this.#flow),
+      () => undefined,
+    );
+    await this.#storing;
+    this.#storing = undefined;
+    return storing;
   }
 
   /** Undefined if the claim has lost the job. */
@@ -77,7 +103,7 @@ export class JobChildren {
     step: string,
     jobs: readonly NewJob[],
     onFailure: OnFailure,
-  ): Promise<readonly number[] | undefined> {
+  ): Promise<StoredFanOut | undefined> {
     const { flows } = this.parts.stores;
     const instrumentations = this.parts.instrumentations?.ofProducers;
     const owner = { jobId: this.job.id, claimId: this.claimId };
@@ -86,7 +112,7 @@ export class JobChildren {
       'fanOut',
       jobs,
       (sent) => flows.fanOut(owner, step, sent, onFailure, number),
-      (ids = []) => ids.map((id) => ({ id, outcome: 'created' })),
+      (stored) => (stored?.ids ?? []).map((id) => ({ id, outcome: 'created' })),
     );
   }
 }

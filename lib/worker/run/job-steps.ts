@@ -94,10 +94,17 @@ export class JobSteps {
     });
   }
 
-  /** @param start stores the step with its children; undefined: the claim has lost the job */
-  fanOut(name: string, start: () => Promise<true | undefined>): Promise<void> {
+  /** @param store stores the step with the children; undefined: the claim has lost the job */
+  fanOut<Children>(
+    name: string,
+    prepare: () => Promise<Children>,
+    store: (children: Children) => Promise<true | undefined>,
+  ): Promise<void> {
     return this.#act(name, async (remembered) => {
-      if (!remembered) this.#requireOwned(await start());
+      if (remembered) return;
+      const children = await prepare();
+      this.#requireOpen(name);
+      this.#requireOwned(await store(children));
     });
   }
 

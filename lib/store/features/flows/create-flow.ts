@@ -1,12 +1,13 @@
 import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
+import type { JobOverrides } from '../../../job/job-overrides.js';
 import { readOverrides } from '../../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../../core/statement.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeGroups, type EdgeGroup } from '../../ends/edges.js';
-import type { StoredFlow } from './flow-store.js';
+import type { StoredFanOut, StoredFlow } from './flow-store.js';
 
 const ADD_FLOW = `
   INSERT INTO {flows} (created_at, expires_at)
@@ -32,14 +33,15 @@ export function* fanOut(
   jobs: readonly NewJob[],
   onFailure: OnFailure,
   fanOutNumber = 1,
-): Work<readonly number[] | undefined> {
+): Work<StoredFanOut | undefined> {
   const { jobId } = owner;
   const { owner: parent, stored } = yield* lockStep(owner, step);
   if (!parent) return undefined;
-  if (stored) return [];
-  const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
+  const before = { ids: [], flow: overridesOf(parent)?.flow };
+  if (stored) return before;
+  const added = jobs.length === 0 ? before : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
   yield* executeAll([addStep(jobId, step, { state: 'done', signal: null })]);
-  return ids;
+  return added;
 }
 
 function* addChildren(
@@ -48,24 +50,28 @@ function* addChildren(
   jobs: readonly NewJob[],
   onFailure: OnFailure,
   fanOutNumber: number,
-): Work<readonly number[]> {
+): Work<StoredFanOut> {
   const { id: flowId, isNew } = yield* flowOf(jobId, parent);
   const ids = yield* enterJobs(jobs, (job) => inFlow(job, flowId, false));
   const groups: EdgeGroup[] = [{ jobId, needs: [...jobs.keys()], onFailure, fanOut: fanOutNumber }];
   // A new flow waits for the job that has joined it.
   if (isNew) groups.unshift({ jobId: -flowId, needs: [jobs.length], onFailure: 'run', fanOut: 0 });
   yield* addEdges(groups, { jobs: [...jobs, parent], ids: [...ids, jobId] });
-  return ids;
+  return { ids, flow: flowId };
 }
 
 /** The flow of the job. If it is in none, a new one. */
-function* flowOf(jobId: number, { options }: OwnerRow): Work<{ id: number; isNew: boolean }> {
-  const read = readOverrides(options);
-  const overrides = 'overrides' in read ? read.overrides : null;
+function* flowOf(jobId: number, parent: OwnerRow): Work<{ id: number; isNew: boolean }> {
+  const overrides = overridesOf(parent);
   if (overrides?.flow !== undefined) return { id: overrides.flow, isNew: false };
   const id = yield* addFlow();
   yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
   return { id, isNew: true };
+}
+
+function overridesOf({ options }: OwnerRow): JobOverrides | null {
+  const read = readOverrides(options);
+  return 'overrides' in read ? read.overrides : null;
 }
 
 function* addFlow(): Work<number> {

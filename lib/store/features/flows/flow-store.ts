@@ -12,6 +12,14 @@ export interface StoredFlow {
   readonly jobIds: readonly number[];
 }
 
+/** The children of one call, which a step remembers. */
+export interface StoredFanOut {
+  /** Empty if the step was stored before. */
+  readonly ids: readonly number[];
+  /** The flow of the job and its children; undefined if it is in none, because it has never had children. */
+  readonly flow: number | undefined;
+}
+
 /** A blocked job that can run now, or after its delay. */
 export interface UnblockedJob extends EventJob {
   readonly priority: number;
@@ -34,8 +42,8 @@ export interface FlowStore {
   create(flow: NewFlow, transaction?: CallerTransaction): Promise<StoredFlow>;
 
   /**
-   * Enqueues jobs for which the owner's job waits from now on, and remembers that in a step. Resolves with the ids of the
-   * new jobs, with an empty list if the step was stored before, or with undefined if the claim has lost the job.
+   * Enqueues jobs for which the owner's job waits from now on, and remembers that in a step. Resolves with undefined if the
+   * claim has lost the job. The end of the job must name its flow, which its claim may not know.
    *
    * @param fanOutNumber that of the call in its run, from 1
    */
@@ -45,7 +53,7 @@ export interface FlowStore {
     jobs: readonly NewJob[],
     onFailure: OnFailure,
     fanOutNumber?: number,
-  ): Promise<readonly number[] | undefined>;
+  ): Promise<StoredFanOut | undefined>;
 
   /**
    * Whether the job must be blocked: it waits for others, or one of them has failed. Call it after the step is stored. Also

@@ -52,13 +52,24 @@ const BATCH_SIZE = 500;
 
 type Edge = Pick<TableRow<'edges'>, 'job_id' | 'needs' | 'state' | 'fan_out'>;
 
+export interface ReopenedEdges {
+  /** Those of the jobs that wait for others, which run again too: jobs that stay failed no longer matter to them. */
+  readonly blocked: ReadonlySet<number>;
+  /** For each job that a flow itself waits for: the flow. */
+  readonly flows: ReadonlyMap<number, number>;
+}
+
 /**
  * The jobs run again. Jobs that still wait for them, or have ended, wait for their next end. A job that has gone on since
- * then keeps their previous end. Returns those of the jobs that wait for others, which run again too: jobs that stay failed
- * no longer matter to them.
+ * then keeps their previous end.
+ *
+ * @param isInFlow whether the options of the job name its flow. If its last run has not known it, only its edges do
  */
-export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> {
-  const edges = yield* queryInBatches<Edge>(EDGES_TO, ids, pageSize(BATCH_SIZE));
+export function* reopenEdges(jobIds: readonly number[], isInFlow: (id: number) => boolean): Work<ReopenedEdges> {
+  const edges = yield* queryInBatches<Edge>(EDGES_TO, jobIds, pageSize(BATCH_SIZE));
+  const needed = new Set(edges.map(({ needs }) => Number(needs)));
+  const ids = jobIds.filter((id) => needed.has(id) || isInFlow(id));
+  if (ids.length === 0) return { blocked: new Set(), flows: new Map() };
   const passed = yield* passedEdges(edges.filter(({ job_id, state }) => Number(job_id) > 0 && state === 'done'));
   const reopened = edges.filter((edge) => !passed.has(edge));
   const reopen =
@@ -66,7 +77,11 @@ export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> 
       ? [statement(REOPEN, { needs: new Ids(ids, 'needs') })]
       : reopened.map(({ job_id, needs }) => statement(REOPEN_EDGE, { jobId: job_id, needs }));
   yield* executeInBatches([...reopen, ...ids.map((id) => statement(IGNORE_FAILURES, { id }))]);
-  return new Set(yield* queryIds(BLOCKED_AMONG, { ids }));
+  const ends = edges.filter(({ job_id }) => Number(job_id) < 0);
+  return {
+    blocked: new Set(yield* queryIds(BLOCKED_AMONG, { ids })),
+    flows: new Map(ends.map(({ job_id, needs }) => [Number(needs), -Number(job_id)])),
+  };
 }
 
 /** The edges of jobs that have gone on: they run, can run, or wait in a later fan-out. */
