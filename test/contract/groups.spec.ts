@@ -1,6 +1,7 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim } from '../support/jobs.js';
 import { eventually } from '../support/eventually.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStrategies, type World } from '../support/stores.js';
 import type { NewJob } from '../../lib/job/job.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
@@ -119,6 +120,54 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect((await claim(world, 5, { groups: FIFO })).jobs).toEqual([]);
     await world.admin.remove([first!]);
     world.advance(11_000);
+    expect((await claimWhenDue(world, 5, FIFO)).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('keep the place of a job that sleeps, also at another time', async () => {
+    const world = await setup();
+    const [first, second] = await put(world, 'a', 2);
+    await world.jobs.complete(finalBatchOf(await claim(world, 2, { groups: FIFO }), outcomes.snooze));
+
+    await world.admin.edit(first!, 'q', { delay: { delayMs: 3_600_000 } });
+    world.advance(60_000);
+    await world.jobs.promote(10);
+    const kept = await claim(world, 5, { groups: FIFO });
+    const asleep = await world.admin.get(first!);
+    await world.admin.remove([first!]);
+    world.advance(11_000);
+
+    expect(kept.jobs).toEqual([]);
+    expect(asleep).toMatchObject({ state: 'scheduled', attempt: 0, dueAt: null });
+    expect((await claimWhenDue(world, 5, FIFO)).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it.each([
+    ['waits for its next attempt', { ...outcomes.retry, delayMs: 60_000 }],
+    ['sleeps', outcomes.snooze],
+    ['was released', outcomes.release],
+  ] as const)('do not keep the place of a job that %s, once another one replaces it', async (_, outcome) => {
+    const world = await setup();
+    const given = { group: 'a', overrides: '{"key":"k"}' };
+    const replace = (delayMs: number | null) =>
+      world.jobs.enqueueKeyed([[keyedJob({ key: 'k', onConflict: 'replace' }, { ...given, delayMs })]]);
+    await replace(null);
+    const [second] = await put(world, 'a', 1);
+    await world.jobs.complete(finalBatchOf(await claim(world, 2, { groups: FIFO }), outcome));
+
+    const replaced = await replace(3_600_000);
+
+    expect(replaced).toMatchObject([[{ outcome: 'replaced' }]]);
+    expect((await claimWhenDue(world, 5, FIFO)).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('do not keep the place of a dead job that is retried later', async () => {
+    const world = await setup();
+    const [first] = await put(world, 'a', 1);
+    await world.jobs.complete(finalBatchOf(await claim(world, 2, { groups: FIFO }), outcomes.dead));
+
+    await world.admin.replay([first!], { to: undefined, firstMs: 3_600_000, intervalMs: 0, completed: false });
+    const [second] = await put(world, 'a', 1);
+
     expect((await claimWhenDue(world, 5, FIFO)).jobs).toMatchObject([{ id: second }]);
   });
 

@@ -99,6 +99,26 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'ended' }]);
   });
 
+  it('says that its group waits for a job between two attempts, unless another payload has replaced that job', async () => {
+    const world = await setup();
+    const { producer, admin, events, runner } = await world.start({
+      handlers: { q: () => Promise.reject(new Error('no')) },
+      queues: { q: { groups: { concurrency: 1 }, retry: { attempts: 2, backoff: '1h' } } },
+    });
+    const keyed = { group: 'g', key: 'k', onConflict: 'replace' } as const;
+    const first = await producer.enqueue('q', 0, keyed);
+    await events.until('failed');
+    runner.pause();
+    const second = await producer.enqueue('q', 0, { group: 'g' });
+
+    const waiting = await reasonsOf(admin, second.id);
+    await producer.enqueue('q', 1, { ...keyed, delay: '1h' });
+    const free = await reasonsOf(admin, second.id);
+
+    expect(waiting).toContainEqual({ reason: 'group-busy', group: 'g', limit: 1, jobIds: [first.id] });
+    expect(free.map(({ reason }) => reason)).not.toContain('group-busy');
+  });
+
   it('says that its time to start is over, unless a worker has started it once', async () => {
     const world = await setup();
     const { producer, admin } = await startIdle(world, 'q');

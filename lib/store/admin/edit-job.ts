@@ -48,9 +48,11 @@ const SET_STAGE_PRIORITY = `
   SET priority = :priority
   WHERE job_id = :id`;
 
+// A scheduled job may have run before. due_at comes first, because MySQL assigns from left to right.
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
-  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL
+  SET due_at = CASE WHEN run_at IS NULL THEN NULL ELSE due_at END,
+      state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs)
   WHERE id = :id`;
 
 const READ_LIVE = `

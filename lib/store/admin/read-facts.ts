@@ -1,6 +1,6 @@
 import type { ClaimFacts, GroupFacts, JobFacts, Surroundings } from '../../job/explain/job-facts.js';
 import type { JobCountUpTo } from '../../job/explain/job-reason.js';
-import { isFinalState, type JobState } from '../../job/job-state.js';
+import type { JobState } from '../../job/job-state.js';
 import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
 import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
 import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
@@ -10,7 +10,7 @@ import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { settingsOf } from '../features/queues/settings-row.js';
-import { readActiveIds, readJobStates, readNeededJobs, readServedQueues } from './read-more-facts.js';
+import { readActiveIds, readHolders, readNeededJobs, readServedQueues } from './read-more-facts.js';
 import { readPause } from './read-pauses.js';
 
 // The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.
@@ -235,7 +235,7 @@ function* groupFacts(queue: string, row: GroupRow): Work<GroupFacts> {
     overrides,
     use: { untilUs: Number(row.rate_until_us), used: Number(row.rate_used) },
     restUntilMs: Number(row.rest_until),
-    holders: (yield* readJobStates(ids)).filter(({ state }) => !isFinalState(state)),
+    holders: yield* readHolders(ids),
   };
 }
 

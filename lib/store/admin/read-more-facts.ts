@@ -1,8 +1,10 @@
+import type { GroupFacts } from '../../job/explain/job-facts.js';
 import type { NeededJob } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSlots } from '../../job/read-columns.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { KEEPS_PLACE } from '../features/groups/group-row.js';
 import { idsInClaims } from '../reads/live-candidates.js';
 
 // One statement, so that a job that moves to the history is found in one of the two tables.
@@ -27,6 +29,11 @@ const ACTIVE = `
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND queue = :queue AND state = 'active'`;
 
+const HOLDERS = `
+  SELECT id, state
+  FROM {jobs} {by primary}
+  WHERE id IN (:ids) AND (state = 'active' OR (${KEEPS_PLACE}))`;
+
 const SERVED = `
   SELECT queues
   FROM {workers}
@@ -37,8 +44,14 @@ const SERVED = `
 const MAX_NEEDS = 10;
 const ID_BATCH_SIZE = 1_000;
 
-export function* readJobStates(ids: readonly number[]): Work<{ id: number; state: JobState }[]> {
+function* readJobStates(ids: readonly number[]): Work<{ id: number; state: JobState }[]> {
   const rows = yield* queryInBatches<{ id: number; state: JobState }>(STATES, ids, ID_BATCH_SIZE);
+  return rows.map(({ id, state }) => ({ id: Number(id), state }));
+}
+
+/** Those of the jobs that may count against the limit of their group. */
+export function* readHolders(ids: readonly number[]): Work<GroupFacts['holders']> {
+  const rows = yield* queryInBatches<{ id: number; state: JobState }>(HOLDERS, ids, ID_BATCH_SIZE);
   return rows.map(({ id, state }) => ({ id: Number(id), state }));
 }
 

@@ -241,10 +241,11 @@ function runOf({ ranMs, workerId, owner }: Pick<Completion, 'ranMs' | 'workerId'
   };
 }
 
+// In a group the due time of the last run stays: it shows that the job keeps its place.
 const SCHEDULE = `
   UPDATE {jobs} {by primary}
-  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
-      attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  SET state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 // A retried job is due now, and a released job keeps its due time. The row keeps its length.

@@ -67,7 +67,7 @@ export function toJobRecord(row: RecordRow): JobRecord {
     errors: errors.all,
     createdAt: new Date(Number(row.created_at)),
     runAt: toDate(row.run_at),
-    dueAt: toDate(readDate(row.due_at)),
+    dueAt: row.run_at === null ? toDate(readDate(row.due_at)) : null,
     startedAt: toDate(row.started_at),
     finishedAt: toDate(row.finished_at),
     worker: row.worker_id,

@@ -62,7 +62,10 @@ export const jobTable = tableSchema({
     headers: nullable(text('headers')),
     options: nullable(text('options')),
     error: nullable(filledByDatabase(text('error'))),
-    /** The time at which a delayed or retried job became due; null for a job that was due when it was enqueued. */
+    /**
+     * The time at which a delayed or retried job became due; null for a job that was due when it was enqueued. A scheduled
+     * job has none, unless it waits between two runs in a group.
+     */
     dueAt: nullable(filledByDatabase(bigint('due_at'))),
     /** Empty: none. */
     groupKey: withDefault(label('group_key', 100), ''),

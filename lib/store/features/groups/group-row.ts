@@ -22,6 +22,12 @@ export function groupColumns(row = ''): string {
 
 export const LOCKED_GROUP_COLUMNS = `${groupColumns('g.')}, :now AS at`;
 
+/**
+ * In a statement: the job waits between two of its runs, so it keeps its place in the limit of its group. A job that starts
+ * anew, by `replace` or a retry, may be listed as active still. It has no attempt and no due time until it is promoted.
+ */
+export const KEEPS_PLACE = `state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)`;
+
 export type GroupRow = Omit<TableRow<'groups'>, 'queue' | 'rest_ms'>;
 
 export type LockedGroup = GroupRow & { readonly at: number };

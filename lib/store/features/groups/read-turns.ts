@@ -13,7 +13,7 @@ import {
 import type { ClaimRequest } from '../../rows/claim.js';
 import { IN_GROUP, RETURNED } from '../../tables/runnable.js';
 import { findActiveJobs } from './active-jobs.js';
-import { groupLimitsOf, type GroupLimits, type GroupRow, type LockedGroup } from './group-row.js';
+import { groupLimitsOf, KEEPS_PLACE, type GroupLimits, type GroupRow, type LockedGroup } from './group-row.js';
 import { roomOf, type Position, type Turn } from './turn.js';
 
 // Without locks: after a commit the server frees the row of a group before those of its jobs. The next claim of the group
@@ -37,7 +37,7 @@ const RETURNED_JOBS = `
 const COUNTED = `
   SELECT id, group_key
   FROM {jobs} {by primary}
-  WHERE :ids AND queue = :queue AND (state = 'active' OR (state = 'scheduled' AND :keepsPlace = 1))`;
+  WHERE :ids AND queue = :queue AND (state = 'active' OR (${KEEPS_PLACE} AND :keepsPlace = 1))`;
 
 // With few groups a claim takes several jobs of each, and some groups have fewer jobs than their share.
 const SPARE_SHARE = 2;
