@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { interceptingDriver, type StatementListener } from '../support/intercepting-driver.js';
 import { completionOf } from '../support/jobs.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
@@ -230,5 +231,44 @@ describeStoresOf(['sqlite'], 'a transaction of the application that overlaps the
 
     expect(await notes()).toEqual(['in the work']);
     expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a hand-off', (setup) => {
+  it('resolves if the server commits it after the connection was lost, while the store repeats it', async () => {
+    const world = await setup();
+    await world.put({});
+    const { jobs, id: from } = await world.claim();
+    const [job] = jobs;
+    const to = from + 1;
+    const server = world.dataSource.createQueryRunner();
+    let committing: Promise<void> | undefined;
+    let [isArmed, isLost] = [false, false];
+    // The transaction of the first call goes on in the server, on a connection of the test.
+    const loseFirstCommit: StatementListener = async (sql, run) => {
+      if (isLost && sql.includes('FOR UPDATE')) committing ??= server.commitTransaction();
+      if (!isArmed || isLost || sql !== 'COMMIT') return;
+      isLost = true;
+      await run('ROLLBACK');
+      await server.startTransaction('READ COMMITTED');
+      await server.query('SELECT id FROM sql_queue_claims WHERE id = ? FOR UPDATE', [from]);
+      await server.query(
+        `INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at, owner)
+         SELECT ?, worker_id, queue, job_ids, 1, lease_ms, lease_until, claimed_at, '' FROM sql_queue_claims WHERE id = ?`,
+        [to, from],
+      );
+      await server.query('UPDATE sql_queue_jobs SET claim_id = ? WHERE id = ?', [to, job!.id]);
+      throw Object.assign(new Error('Connection lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+    };
+    const dataSource = await world.connect({ driver: interceptingDriver(loseFirstCommit) });
+    const store = await world.open({ dataSource });
+    isArmed = true;
+
+    const isOurs = await store.jobs.handOff({ job: job!, workerId: 'worker-1', from, to, leaseMs: 60_000 });
+    await committing;
+    await server.release();
+
+    expect(isOurs).toBe(true);
+    expect(await world.sql(`SELECT id FROM sql_queue_claims WHERE owner = ''`)).toHaveLength(1);
   });
 });

@@ -17,7 +17,9 @@ const SELECT_CLAIM = `
  * @param isRetry the answer to an earlier commit was lost. Then the row of the new claim shows whether it succeeded
  */
 export function* handOff({ job, from, to, workerId, leaseMs, deadLetter }: HandOff, isRetry: boolean): Work<void> {
+  const cancelRequested = yield* lockCancelRequests(from);
+  // After the lock: the server may still commit the earlier transaction, which keeps it until then.
   if (isRetry && (yield* query(SELECT_CLAIM, { to })).length > 0) return;
-  if ((yield* lockCancelRequests(from)).has(job.id)) throw new JobCancelledError(job.id, job.queue);
+  if (cancelRequested.has(job.id)) throw new JobCancelledError(job.id, job.queue);
   yield* transferJobs({ from, jobs: [{ job, to }], workerId, owner: '', leaseMs, deadLetter });
 }
