@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
+import type { DatabaseCall } from '../../lib/job/instrumentation.js';
 import { describeEngines, gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 // Only a notification or the groups themselves make such a worker claim in time.
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
@@ -100,6 +102,38 @@ describeEngines('groups', (setup) => {
     // 5 jobs after the burst need at least 250 ms by the clock of the database.
     expect(Math.max(...times) - from).toBeGreaterThanOrEqual(245);
   });
+
+  it.each([{ maxRunning: 1 }, { rate: { limit: 1, per: '1h' } }, { rest: '1h' }] as const)(
+    'cause no further claims while the limits of their queue allow no job: %j',
+    async (limits) => {
+      const world = await setup();
+      const clock = new FakeClock();
+      const { open, opened } = gate();
+      const claims: DatabaseCall[] = [];
+      const { producer, admin, events } = await world.start({
+        ...{ clock, worker: HARDLY_EVER, handlers: { q: () => opened } },
+        queues: { q: { groups: {}, concurrency: 10 } },
+        instrumentations: [{ databaseCalled: (call) => void (call.kind === 'claim' && claims.push(call)) }],
+      });
+      await admin.limit('q', limits);
+
+      const jobs = Array.from({ length: 10 }, (_, n) => ({ payload: n, options: { group: `g${n}` } }));
+      await producer.enqueueMany('q', jobs);
+      await eventually(() => claims.length > 0);
+      // Its notification makes the worker claim once more.
+      await producer.enqueue('q', 10, { group: 'g10' });
+      for (let times = 0; times < 100; times++) {
+        await clock.advance(10);
+        await admin.counts('q');
+      }
+      const claimsOfLimited = claims.length;
+      open();
+      await admin.limit('q', { maxRunning: false, rate: false, rest: false });
+
+      await events.untilCount(11, 'completed');
+      expect(claimsOfLimited).toBeLessThan(10);
+    },
+  );
 
   it('wait for a job that is retried', async () => {
     const world = await setup();

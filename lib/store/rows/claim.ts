@@ -37,7 +37,7 @@ export interface ClaimRequest {
    *
    * @param moreInMs the time until they allow more; null: when a job ends
    */
-  readonly onLimited?: (moreInMs: number | null) => void;
+  readonly onLimited?: (moreInMs: number | null, allowed: number) => void;
   /** The rules of the groups. Undefined: the queue has no groups. */
   readonly groups?: GroupRules;
   /** Called if the groups may have more jobs after a time in milliseconds, although no notification announces them. */

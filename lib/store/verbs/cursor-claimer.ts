@@ -52,22 +52,27 @@ export class CursorClaimer {
   ): Promise<T> {
     const strategy = this.#strategyOf(request);
     let scan: Scan | undefined;
+    // The request within the limits of the queue; undefined: they allow no job.
+    let allowed = undefined as ClaimRequest | undefined;
     const endScan = () => scan && this.scanCursors.end(scan);
     try {
       const result = await transact(() => {
         endScan();
+        allowed = undefined;
         scan = this.scanCursors.begin(request.queue);
         request.onChoosing?.();
         const { groups } = request;
-        const claim = (limited: ClaimRequest) =>
-          groups
+        const claim = (limited: ClaimRequest) => {
+          allowed = limited;
+          return groups
             ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue), strategy.groupLock)
             : strategy.claim(limited, scan!);
+        };
         return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
       });
       const jobs = jobsOf(result);
       this.#advanceCursors(request, strategy, scan!, jobs);
-      if (request.groups) this.groupTurns.afterClaim(request, jobs.length);
+      if (allowed?.groups) this.groupTurns.afterClaim(allowed, jobs.length);
       return result;
     } finally {
       endScan();

@@ -130,12 +130,15 @@ export class Claimer {
       const next = claimDemand(this.worker);
       if (next) this.claim(next);
     };
-    let moreInMs: number | null | undefined;
+    const openGate = (_count: number) => gate?.open();
+    let setGate = openGate;
     const onChoosing = () => {
       sequenced.markChoosing();
-      moreInMs = undefined;
+      setGate = openGate;
     };
-    const onLimited = (ms: number | null) => void (moreInMs = ms);
+    const onLimited = (moreInMs: number | null, allowed: number) => {
+      setGate = (claimedCount) => gate?.shut(moreInMs, allowed - claimedCount);
+    };
     const onMissedWork = () => {
       this.announce();
       this.onAnswered();
@@ -152,8 +155,7 @@ export class Claimer {
     if (count < request.limit) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
-    if (moreInMs === undefined) gate?.open();
-    else gate?.shut(moreInMs);
+    setGate(count);
     sequenced.markAnswered({ count, claimed, reservation });
   }
 

@@ -10,6 +10,8 @@ export class LimitGate {
   #groups: GroupRules | undefined;
   /** When the limits allow more jobs; Infinity: when a job ends; undefined: the last claim was not cut short. */
   #limitedUntil: number | undefined;
+  /** The limits allow no further job of any group. */
+  #isUsedUp = false;
   /** When the groups may have more jobs. */
   #groupsDueAt = Infinity;
   /** Whether the end of a job opens the gate: the limit of running jobs is reached. */
@@ -42,7 +44,7 @@ export class LimitGate {
 
   /** When the next claim may find more jobs, by the monotonic clock; Infinity: when something happens. */
   get opensAt(): number {
-    return Math.min(this.#limitedUntil ?? Infinity, this.#groupsDueAt);
+    return Math.min(this.#limitedUntil ?? Infinity, this.#isUsedUp ? Infinity : this.#groupsDueAt);
   }
 
   setLimited(isLimited: boolean): void {
@@ -68,12 +70,17 @@ export class LimitGate {
   /** The claim was not cut short. */
   open(): void {
     this.#limitedUntil = undefined;
+    this.#isUsedUp = false;
     this.#opensAtJobEnd = false;
   }
 
-  /** @param moreInMs see ClaimRequest.onLimited */
-  shut(moreInMs: number | null): void {
+  /**
+   * @param moreInMs see ClaimRequest.onLimited
+   * @param allowedMore how many jobs the limits allow beyond those that the claim has found
+   */
+  shut(moreInMs: number | null, allowedMore: number): void {
     if (!this.#isClaiming) return;
+    this.#isUsedUp = allowedMore <= 0;
     this.#opensAtJobEnd = moreInMs === null;
     const waitMs = moreInMs ?? (this.#hasJobEnded ? RECOUNT_MS : Infinity);
     this.#limitedUntil = this.clock.monotonic() + waitMs;

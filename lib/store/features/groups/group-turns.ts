@@ -69,11 +69,19 @@ export class GroupTurns {
 
   /** Refreshes after a claim without jobs, and resolves with whether another claim may find some. */
   async afterEmptyClaim(request: ClaimRequest): Promise<boolean> {
+    const known = this.#of(request.queue);
+    // The limits of the queue allowed no job, so the claim has examined no group.
+    if (!known.wasShort) return false;
     const hasChanged = await this.refresh(request);
-    return hasChanged || this.#of(request.queue).hasReady;
+    return hasChanged || known.hasReady;
   }
 
-  /** Refreshes in the background. @param found the number of jobs that the claim has returned */
+  /**
+   * Refreshes in the background.
+   *
+   * @param request asks for the jobs that the limits of the queue allowed
+   * @param found the number of jobs that the claim has returned
+   */
   afterClaim(request: ClaimRequest, found: number): void {
     const { queue, limit, onMoreIn } = request;
     const known = this.#of(queue);

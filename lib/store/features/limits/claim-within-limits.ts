@@ -75,7 +75,7 @@ export function* claimWithinLimits(
   const limits = limitsOf(row);
   const active = limits.maxRunning === null ? 0 : yield* countActive(queue, claims!.rows as unknown as ListedClaim[]);
   const { jobs, moreInMs } = roomFor(request.limit, row, limits, active);
-  if (jobs < request.limit) request.onLimited?.(moreInMs);
+  if (jobs < request.limit) request.onLimited?.(moreInMs, jobs);
   if (jobs === 0) return [];
   return yield* claim({ ...request, limit: jobs, alsoWrites: (claimed) => [useOf(queue, limits.rate, claimed)] });
 }
