@@ -357,6 +357,25 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect((await claim(world, 5)).jobs).toMatchObject([{ group: 'a', payload: '{"a":1}' }, { group: 'b' }]);
   });
 
+  it('run the jobs that another program inserts with spaces after the name of their group, in order', async () => {
+    const world = await setup();
+    await put(world, 'a', 1);
+    await claim(world, 1);
+    await world.sql(
+      `INSERT INTO sql_queue_jobs (queue, payload, group_key) VALUES ('q', '1', 'a '), ('q', '2', 'a  '), ('q', '3', ' ')`,
+    );
+    await put(world, 'a', 1, { payload: '4' });
+    for (const group of ['b', 'c']) await put(world, group, 1);
+
+    const claims = [await claim(world, 4), await claim(world, 4)];
+
+    const jobs = claims.flatMap((each) => each.jobs);
+    const payloadsOf = (name: string) => jobs.filter(({ group }) => group === name).map(({ payload }) => payload);
+    expect(payloadsOf('a')).toEqual(['1', '2', '4']);
+    expect(payloadsOf('default')).toEqual(['3']);
+    expect(jobs).toHaveLength(6);
+  });
+
   it('run scheduled jobs when they are due', async () => {
     const world = await setup();
     await put(world, 'a', 1, { delayMs: 1_000 });

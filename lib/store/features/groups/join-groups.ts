@@ -13,9 +13,12 @@ const LOCK_JOBS = `
   WHERE :ids AND queue = :queue AND state = 'waiting' AND runnable IN (${IN_QUEUE}, ${ARRIVING}, ${RETURNED}) AND run_at IS NULL
   ORDER BY id {lock free}`;
 
+// MySQL and MariaDB ignore spaces at the end when they compare names, and JavaScript does not. No row of a group has any,
+// but a plain INSERT may write some.
 const JOIN_GROUP = `
   UPDATE {jobs} {by primary}
-  SET runnable = ${IN_GROUP}, group_key = CASE WHEN group_key = '' THEN '${DEFAULT_GROUP}' ELSE group_key END
+  SET runnable = ${IN_GROUP},
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN '${DEFAULT_GROUP}' ELSE RTRIM(group_key) END
   WHERE :ids`;
 
 // Each column is set before those that it depends on, because the server assigns from left to right. A new group has no
@@ -97,5 +100,5 @@ function unchangedOf(jobs: readonly Arrival[], locked: ReadonlyMap<number, Arriv
 }
 
 function groupOf({ group_key }: Arrival): string {
-  return group_key || DEFAULT_GROUP;
+  return group_key.replace(/ +$/, '') || DEFAULT_GROUP;
 }
