@@ -1,7 +1,9 @@
+import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ChosenStrategy } from '../../lib/store/verbs/job-store.js';
 import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
+import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { PrefetchBuffer } from '../../lib/worker/queue/active-claim.js';
 import { claimDemand, JobAverages, QueueSlots, Slots } from '../../lib/worker/queue/plan.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
@@ -62,6 +64,22 @@ describe('a claimer with demand for more than one claim', () => {
     expect(requested()).toBe(2);
   });
 
+  it('reports that the groups have more jobs if the store finds out after the answer', async () => {
+    const { claimer, claim, answered, answerCount, sendNext } = claimerOf(resolveQueueOptions({ groups: {} }).groups);
+    claim();
+    const { request, answer } = await sendNext();
+
+    request.onMoreIn!(20);
+    const countWhileClaiming = answerCount();
+    answer([]);
+    await answered;
+    claimer.takeReady();
+    const countAfterAnswer = answerCount();
+    request.onMoreIn!(10);
+
+    expect([countWhileClaiming, countAfterAnswer, answerCount()]).toEqual([0, 1, 2]);
+  });
+
   it('starts the next claim after the answer if the strategy does not report its locks', async () => {
     const { claimer, claim, answered, requested, sendNext } = claimerOf();
     claim();
@@ -82,7 +100,7 @@ interface SentClaim {
   readonly answer: (jobs: []) => void;
 }
 
-function claimerOf() {
+function claimerOf(groups: GroupRules | null = null) {
   const turns: (() => void)[] = [];
   const sent: SentClaim[] = [];
   const worker = {
@@ -103,7 +121,7 @@ function claimerOf() {
       options,
       strategy,
       slots,
-      gate: undefined,
+      gate: groups ? new LimitGate(groups, worker.clock, true) : undefined,
       maxBatchSize: 1,
       isOpen: true,
       isResting: false,
@@ -116,8 +134,12 @@ function claimerOf() {
     },
   };
   let answer = () => {};
+  let answerCount = 0;
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const claimer: Claimer = new Claimer(worker, 'q', state, () => answer());
+  const claimer: Claimer = new Claimer(worker, 'q', state, () => {
+    answerCount++;
+    answer();
+  });
   /** Claims if jobs are wanted. */
   const claim = () => {
     const demand = claimDemand(state);
@@ -130,5 +152,8 @@ function claimerOf() {
     await new Promise((resolve) => setImmediate(resolve));
     return sent.at(-1)!;
   };
-  return { claimer, claim, answered, requested: () => turns.length, sentCount: () => sent.length, sendNext };
+  return {
+    ...{ claimer, claim, answered, sendNext },
+    ...{ requested: () => turns.length, sentCount: () => sent.length, answerCount: () => answerCount },
+  };
 }

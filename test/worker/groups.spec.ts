@@ -103,6 +103,30 @@ describeEngines('groups', (setup) => {
     expect(Math.max(...times) - from).toBeGreaterThanOrEqual(245);
   });
 
+  it.each(['ended', 'running'])(
+    'run a job at the time that their rate allows, without a poll, if the job before it is %s',
+    async (before) => {
+      const world = await setup();
+      const clock = new FakeClock();
+      const { open, opened } = gate();
+      const { producer, events } = await world.start({
+        ...{ clock, worker: HARDLY_EVER },
+        handlers: { q: ({ payload }: JobContext<string>) => (payload === 'running' ? opened : 'done') },
+        queues: { q: { lease: '1h', groups: { rate: { limit: 1, per: '10m' } } } },
+      });
+      await producer.enqueue('q', before, { group: 'a' });
+      await events.until(before === 'ended' ? 'completed' : 'started');
+
+      await producer.enqueue('q', 'next', { group: 'a' });
+      await eventually(() => clock.sleeps.some((ms) => ms > 300_000 && ms <= 600_000));
+      await clock.advance(600_000);
+
+      await events.untilCount(2, 'started');
+      open();
+      await events.untilCount(2, 'completed');
+    },
+  );
+
   it.each([{ maxRunning: 1 }, { rate: { limit: 1, per: '1h' } }, { rest: '1h' }] as const)(
     'cause no further claims while the limits of their queue allow no job: %j',
     async (limits) => {

@@ -143,7 +143,12 @@ export class Claimer {
       this.announce();
       this.onAnswered();
     };
-    const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited, onMissedWork });
+    const onMoreIn = (ms: number) => {
+      gate?.expectGroups(ms);
+      // A claim under way leads to a plan anyway.
+      if (this.isIdle) this.onAnswered();
+    };
+    const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited, onMoreIn, onMissedWork });
     gate?.beginClaim();
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
@@ -161,7 +166,7 @@ export class Claimer {
 
   #createRequest(
     { limit, startLimit }: ClaimDemand,
-    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited' | 'onMissedWork'>,
+    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited' | 'onMoreIn' | 'onMissedWork'>,
   ): ClaimRequest {
     const { queue } = this;
     const { workerId } = this.parts;
@@ -179,7 +184,7 @@ export class Claimer {
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
       isLimited: gate?.isLimited ?? false,
-      ...(gate?.groups && { groups: gate.groups, onMoreIn: (ms: number) => gate.expectGroups(ms) }),
+      ...(gate?.groups && { groups: gate.groups }),
       ...progress,
     };
   }

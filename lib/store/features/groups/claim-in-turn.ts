@@ -6,7 +6,7 @@ import { idsOf } from '../../../job/identifiers.js';
 import { executeFinal, Ids, query, type Work } from '../../core/statement.js';
 import { lockNextGroups, type TurnRange } from './lock-groups.js';
 import { readTurns } from './read-turns.js';
-import { shareOut, updatesOf, type Position, type Turn } from './turn.js';
+import { blockedMs, shareOut, updatesOf, type Position, type Turn } from './turn.js';
 import { IN_GROUP, RETURNED } from '../../tables/runnable.js';
 import type { Lock } from '../../core/template.js';
 
@@ -50,6 +50,8 @@ export function* claimInTurn(
   const byId = new Map(locked.map((row) => [Number(row.id), row]));
   const jobs = chosen.flatMap(({ turn, position }) => takeLocked(turn, position, byId));
   request.onLocked?.(jobs.length);
+  const dueInMs = blockedMs(turns);
+  if (dueInMs < Infinity) request.onMoreIn?.(dueInMs);
   const updates = () => updatesOf(queue, turns);
   if (jobs.length === 0) {
     yield* executeFinal(updates());

@@ -73,6 +73,14 @@ export function updatesOf(queue: string, turns: readonly Turn[]): Statement[] {
   return Array.from(rowChunks(rows), (chunk) => ({ sql: UPDATE_GROUPS, values: { rows: chunk } }));
 }
 
+/** Milliseconds until the first of the groups is due that the claim blocks; Infinity: it blocks none. */
+export function blockedMs(turns: readonly Turn[]): number {
+  return turns.reduce((least, each) => {
+    const { state, turn } = stateAfter(each);
+    return state === 'blocked' ? Math.min(least, turn - each.nowMs) : least;
+  }, Infinity);
+}
+
 function rowAfter(queue: string, turn: Turn): SqlValue[] {
   const { row, limits, nowMs, activeIds, taken } = turn;
   const head = taken.at(-1);
@@ -82,7 +90,7 @@ function rowAfter(queue: string, turn: Turn): SqlValue[] {
       (head.priority === row.head_priority && Number(head.id) > Number(row.head_id)));
   const active = [...activeIds, ...taken.map(({ id }) => Number(id))];
   const use = limits.rate === null ? undefined : useAfter(limits.rate, rateUseOf(row), nowMs, taken.length);
-  const after = stateAfter(turn, active.length);
+  const after = stateAfter(turn);
   return [
     ...[queue, row.group_key, after.state, after.turn],
     ...(isAhead ? [head.priority, Number(head.id)] : [row.head_priority, row.head_id]),
@@ -91,10 +99,7 @@ function rowAfter(queue: string, turn: Turn): SqlValue[] {
   ];
 }
 
-function stateAfter(
-  { row, limits, nowMs, waiting, mayHaveMore, taken, stoppedBy }: Turn,
-  active: number,
-): {
+function stateAfter({ row, limits, nowMs, activeIds, waiting, mayHaveMore, taken, stoppedBy }: Turn): {
   state: GroupRow['state'];
   turn: number;
 } {
@@ -111,7 +116,8 @@ function stateAfter(
     if (jobsAllowed(rate, use, nowMs) === 0)
       return { state: 'blocked', turn: nowMs + Math.min(allowedInMs(rate, use, nowMs, 1), MAX_BLOCK_MS) };
   }
-  if (concurrency !== null && active >= concurrency) return { state: 'blocked', turn: nowMs + RECOUNT_MS };
+  if (concurrency !== null && activeIds.length + taken.length >= concurrency)
+    return { state: 'blocked', turn: nowMs + RECOUNT_MS };
   return ready;
 }
 
