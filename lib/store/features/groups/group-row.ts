@@ -20,7 +20,10 @@ export function groupColumns(row = ''): string {
   return `${STORED_COLUMNS.map((column) => row + column).join(', ')}, ${restUntil(row)} AS rest_until`;
 }
 
-export const LOCKED_GROUP_COLUMNS = `${groupColumns('g.')}, :now AS at`;
+/** From `g`. Instead of the end of the rest, what restEndOf needs. */
+export const LOCKED_GROUP_COLUMNS = [...STORED_COLUMNS, 'rest_until', 'rest_ms']
+  .map((column) => `g.${column}`)
+  .join(', ');
 
 /**
  * In a statement: the job waits between two of its runs, so it keeps its place in the limit of its group. A job that starts

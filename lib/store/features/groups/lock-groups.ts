@@ -1,5 +1,8 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
 import { pageSize } from '../../../common/lists.js';
+import { READ_TIME } from '../../core/read-time.js';
+import { restEndOf } from '../limits/rest.js';
+import type { TableRow } from '../../tables/table-schemas.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
 import type { Lock } from '../../core/template.js';
 
@@ -51,11 +54,14 @@ export function* lockNextGroups(
   let after: GroupPosition | undefined = { turn: earliestTurn, group: '' };
   while (after && locked.length < wanted) {
     const page: Values = { queue, ...after };
-    const [found, last]: readonly StatementResult[] = yield* executeAll([
+    const [found, time, last]: readonly StatementResult[] = yield* executeAll([
       statement(LOCK_READY[lock], { ...page, candidates: size, groups: wanted - locked.length }),
+      statement(READ_TIME),
       ...(readsAll ? [statement(LAST_CANDIDATE, { ...page, skipped: size - 1 })] : []),
     ]);
-    locked.push(...(found!.rows as unknown as readonly LockedGroup[]));
+    const at = Number(time!.rows[0]!['at']);
+    for (const row of found!.rows as unknown as readonly TableRow<'groups'>[])
+      locked.push({ ...row, rest_until: restEndOf(row, at), at });
     const end: StatementResult['rows'][number] | undefined = last?.rows[0];
     after = end && { turn: Number(end['turn']), group: end['group_key'] as string };
   }

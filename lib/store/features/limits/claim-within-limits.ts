@@ -3,16 +3,19 @@ import type { Limits, Rate } from '../../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { readIds } from '../../../job/read-columns.js';
 import { batchesOf, pageSize } from '../../../common/lists.js';
+import { READ_TIME } from '../../core/read-time.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../../core/statement.js';
 import { idsOf } from '../../../job/identifiers.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import { findClaimedJobs, type ListedClaim } from '../../rows/lease.js';
-import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from './limits-row.js';
+import { limitsOf } from './limits-row.js';
+import { restEndOf } from './rest.js';
+import type { TableRow } from '../../tables/table-schemas.js';
 
 // Claims of one queue wait here for each other, so that each sees the jobs of the one before it. The holder of the lock
 // waits for no other lock: its scan skips locked jobs.
 const LOCK_LIMITS = `
-  SELECT ${LIMIT_COLUMNS}, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM {limits} {by primary}
   WHERE queue = :queue {lock}`;
 
@@ -50,7 +53,7 @@ const USE_FIXED_RATE = `
 
 const IDS_PER_STATEMENT = 10_000;
 
-type LockedLimits = LimitsRow & { readonly at: number };
+type LockedLimits = Omit<TableRow<'limits'>, 'queue' | 'claim_count'>;
 
 /** The jobs that a claim may take now, and the milliseconds until there is more room; null: when a job ends. */
 type Room = Readonly<{ jobs: number; moreInMs: number | null }>;
@@ -66,23 +69,23 @@ export function* claimWithinLimits(
   claim: (request: ClaimRequest) => Work<ClaimedJob[]>,
 ): Work<ClaimedJob[]> {
   const { queue } = request;
-  const [locked, claims] = yield* executeAll([
+  const [locked, time, claims] = yield* executeAll([
     { sql: LOCK_LIMITS, values: { queue } },
+    { sql: READ_TIME, values: {} },
     { sql: CLAIMS_OF_QUEUE, values: { queue } },
   ]);
   const row = locked!.rows[0] as unknown as LockedLimits | undefined;
   if (!row) return yield* claim(request);
   const limits = limitsOf(row);
   const active = limits.maxRunning === null ? 0 : yield* countActive(queue, claims!.rows as unknown as ListedClaim[]);
-  const { jobs, moreInMs } = roomFor(request.limit, row, limits, active);
+  const { jobs, moreInMs } = roomFor(request.limit, row, limits, active, Number(time!.rows[0]!['at']));
   if (jobs < request.limit) request.onLimited?.(moreInMs, jobs);
   if (jobs === 0) return [];
   return yield* claim({ ...request, limit: jobs, alsoWrites: (claimed) => [useOf(queue, limits.rate, claimed)] });
 }
 
-function roomFor(wanted: number, row: LockedLimits, { maxRunning, rate }: Limits, active: number): Room {
-  const nowMs = Number(row.at);
-  const restMs = Number(row.rest_until) - nowMs;
+function roomFor(wanted: number, row: LockedLimits, { maxRunning, rate }: Limits, active: number, nowMs: number): Room {
+  const restMs = restEndOf(row, nowMs) - nowMs;
   if (restMs > 0) return { jobs: 0, moreInMs: restMs };
   const use = { untilUs: Number(row.rate_until_us), used: Number(row.rate_used) };
   const slots = maxRunning === null ? Infinity : Math.max(0, maxRunning - active);
