@@ -100,5 +100,6 @@ function unchangedOf(jobs: readonly Arrival[], locked: ReadonlyMap<number, Arriv
 }
 
 function groupOf({ group_key }: Arrival): string {
-  return group_key.replace(/ +$/, '') || DEFAULT_GROUP;
+  // SQLite stores a value of any type in any column. A job whose group is no text joins none.
+  return typeof group_key === 'string' ? group_key.replace(/ +$/, '') || DEFAULT_GROUP : group_key;
 }
