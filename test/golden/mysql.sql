@@ -48,7 +48,7 @@
   WHERE id = ?
 ;
 
-  SELECT worker_id, cancel_requests, owner
+  SELECT worker_id, cancel_requests, owner, job_ids, start_limit
   FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ? FOR UPDATE
 ;
@@ -219,6 +219,12 @@
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET due_at = CASE WHEN run_at IS NULL THEN NULL ELSE due_at END,
+      state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?)
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET headers = ?
   WHERE id = ?
 ;
@@ -230,11 +236,6 @@
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET priority = ?, runnable = CASE WHEN runnable = 3 THEN 5 ELSE runnable END
-  WHERE id = ?
-;
-
-  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL
   WHERE id = ?
 ;
 
@@ -287,7 +288,7 @@
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -501,6 +502,11 @@
   SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
   FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
   WHERE j.id IN (?)
+;
+
+  SELECT id, state
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?) AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -3153,7 +3159,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
-  SELECT worker_id, cancel_requests, owner
+  SELECT worker_id, cancel_requests, owner, job_ids, start_limit
   FROM sql_queue_claims FORCE INDEX (PRIMARY)
   WHERE id = ? FOR UPDATE
 ;
@@ -3310,6 +3316,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
   GROUP BY job_id
+;
+
+  SELECT job_id, needs, state, fan_out
+  FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
+  WHERE needs IN (?)
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3758,8 +3769,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -3969,7 +3980,7 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id, claim_id, payload, error
+  SELECT id, claim_id, run_at, payload, error
   FROM sql_queue_jobs
   WHERE id > ?
   ORDER BY id
@@ -4053,11 +4064,13 @@ SELECT :now AS at
   WHERE hash = ? AND COALESCE(SUBSTR(data, 1, 4000), '') = ?
 ;
 
--- events.lastId
+-- events.lastIds
 
-  SELECT MAX(id) AS id
+  SELECT id
   FROM sql_queue_events
-  WHERE id <= 9007199254740991
+  WHERE id > 0 AND id <= 9007199254740991
+  ORDER BY id DESC
+  LIMIT ?
 ;
 
 -- events.pruneEvents
@@ -4260,6 +4273,15 @@ SELECT :now AS at
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT ?
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4834,7 +4856,7 @@ START TRANSACTION
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -4846,7 +4868,7 @@ START TRANSACTION
   LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -4927,7 +4949,7 @@ START TRANSACTION
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, group_key
@@ -5248,7 +5270,8 @@ START TRANSACTION
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  SET runnable = 3,
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN 'default' ELSE RTRIM(group_key) END
   WHERE (id IN (?))
 ;
 
@@ -5334,7 +5357,7 @@ SELECT :now AS at
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -5346,7 +5369,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -5441,7 +5464,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, group_key
@@ -5525,7 +5548,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  SET runnable = 3,
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN 'default' ELSE RTRIM(group_key) END
   WHERE (id IN (?))
 ;
 
@@ -5615,7 +5639,7 @@ SELECT :now AS at
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -5627,7 +5651,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -5708,7 +5732,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, group_key
@@ -6042,7 +6066,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  SET runnable = 3,
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN 'default' ELSE RTRIM(group_key) END
   WHERE (id IN (?))
 ;
 
@@ -6132,7 +6157,7 @@ SELECT :now AS at
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -6144,7 +6169,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -6232,7 +6257,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, group_key
@@ -6335,7 +6360,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  SET runnable = 3,
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN 'default' ELSE RTRIM(group_key) END
   WHERE (id IN (?))
 ;
 
@@ -6610,13 +6636,18 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
+  SET options = JSON_REMOVE(options, '$.expiresInMs')
+  WHERE (id IN (?)) AND claim_id = ?
+;
+
+  UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET state = 'blocked', runnable = 6, claim_id = 0, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -6656,7 +6687,7 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -6668,7 +6699,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -6689,7 +6720,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -6736,6 +6767,8 @@ SELECT :now AS at
   SET claim_count = claim_count + 1
   WHERE queue = ?
 ;
+SELECT :now AS at
+;
 
 -- jobs.completeAndClaim by optimistic
 
@@ -6768,7 +6801,7 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -6780,7 +6813,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -6808,7 +6841,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -6849,6 +6882,8 @@ SELECT :now AS at
   UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
+;
+SELECT :now AS at
 ;
 
 -- jobs.completeAndClaim by skip-locked
@@ -6891,7 +6926,7 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -6903,7 +6938,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE SKIP LOCKED
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -6969,7 +7004,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -7063,8 +7098,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -7082,6 +7117,8 @@ SELECT :now AS at
   UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
+;
+SELECT :now AS at
 ;
 
 -- jobs.completeAndClaim by update
@@ -7115,7 +7152,7 @@ SELECT :now AS at
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
-  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT STRAIGHT_JOIN g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups FORCE INDEX (sql_queue_groups_turn)
@@ -7127,7 +7164,7 @@ SELECT :now AS at
   LIMIT ? FOR UPDATE
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
 ;
@@ -7155,7 +7192,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -7196,6 +7233,8 @@ SELECT :now AS at
   UPDATE sql_queue_limits FORCE INDEX (PRIMARY)
   SET claim_count = claim_count + 1
   WHERE queue = ?
+;
+SELECT :now AS at
 ;
 
 -- jobs.completeWith
@@ -7326,7 +7365,7 @@ SELECT @@auto_increment_increment AS step
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE SKIP LOCKED
@@ -7401,7 +7440,7 @@ SELECT @@auto_increment_increment AS step
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE
@@ -7480,6 +7519,11 @@ SELECT @@auto_increment_increment AS step
 
   INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at, owner, dead_letter)
   VALUES (?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)
+;
+
+  SELECT 1 AS one
+  FROM sql_queue_claims
+  WHERE id = ?
 ;
 
   SELECT id, cancel_requests
@@ -9793,6 +9837,10 @@ SELECT :now AS at
   WHERE subject = ? AND job_id = ? AND expires_at > 0
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
@@ -9815,14 +9863,14 @@ SELECT :now AS at
   ORDER BY id FOR UPDATE
 ;
 
-  SELECT id, options,
+  SELECT id, queue, options,
     CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id FOR UPDATE
 ;
 
-  SELECT id, options,
+  SELECT id, queue, options,
     CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload,
     CASE WHEN SUBSTR(result, 1, 28) = ? THEN result END AS result
   FROM sql_queue_history FORCE INDEX (PRIMARY)
@@ -9871,6 +9919,10 @@ SELECT :now AS at
 
   DELETE sql_queue_signals FROM sql_queue_signals FORCE INDEX (PRIMARY)
   WHERE hash = ? AND sent_at > 0
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT hash

@@ -48,7 +48,7 @@
   WHERE id = ?
 ;
 
-  SELECT worker_id, cancel_requests, owner
+  SELECT worker_id, cancel_requests, owner, job_ids, start_limit
   FROM sql_queue_claims 
   WHERE id = ? 
 ;
@@ -219,6 +219,12 @@
 ;
 
   UPDATE sql_queue_jobs 
+  SET due_at = CASE WHEN run_at IS NULL THEN NULL ELSE due_at END,
+      state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?)
+  WHERE id = ?
+;
+
+  UPDATE sql_queue_jobs 
   SET headers = ?
   WHERE id = ?
 ;
@@ -230,11 +236,6 @@
 
   UPDATE sql_queue_jobs 
   SET priority = ?, runnable = CASE WHEN runnable = 3 THEN 5 ELSE runnable END
-  WHERE id = ?
-;
-
-  UPDATE sql_queue_jobs 
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL
   WHERE id = ?
 ;
 
@@ -276,7 +277,7 @@
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -484,6 +485,11 @@
   SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
   FROM sql_queue_jobs j 
   WHERE j.id IN (?)
+;
+
+  SELECT id, state
+  FROM sql_queue_jobs 
+  WHERE id IN (?) AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -3192,7 +3198,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
-  SELECT worker_id, cancel_requests, owner
+  SELECT worker_id, cancel_requests, owner, job_ids, start_limit
   FROM sql_queue_claims 
   WHERE id = ? 
 ;
@@ -3349,6 +3355,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM sql_queue_steps 
   WHERE job_id IN (?)
   GROUP BY job_id
+;
+
+  SELECT job_id, needs, state, fan_out
+  FROM sql_queue_edges 
+  WHERE needs IN (?)
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3770,8 +3781,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_jobs 
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -3957,7 +3968,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   LIMIT ?
 ;
 
-  SELECT id, claim_id, payload, error
+  SELECT id, claim_id, run_at, payload, error
   FROM sql_queue_jobs
   WHERE id > ?
   ORDER BY id
@@ -4041,11 +4052,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE hash = ? AND COALESCE(SUBSTR(data, 1, 4000), '') = ?
 ;
 
--- events.lastId
+-- events.lastIds
 
-  SELECT MAX(id) AS id
+  SELECT id
   FROM sql_queue_events
-  WHERE id <= 9007199254740991
+  WHERE id > 0 AND id <= 9007199254740991
+  ORDER BY id DESC
+  LIMIT ?
 ;
 
 -- events.pruneEvents
@@ -4237,6 +4250,15 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT ?
+;
+
+  SELECT id
+  FROM sql_queue_history
+  WHERE id IN (?)
+  UNION ALL
+  SELECT id
+  FROM sql_queue_jobs
+  WHERE id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4795,7 +4817,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
     rate_used = excluded.rate_used
 ;
 
-  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups 
@@ -4823,7 +4845,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE queue = ? AND state = 'blocked' AND turn > :now
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits 
   WHERE queue = ? 
 ;
@@ -4904,7 +4926,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT id, group_key
   FROM sql_queue_jobs 
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, group_key
@@ -4995,7 +5017,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_jobs 
-  SET runnable = 3, group_key = CASE WHEN group_key = '' THEN 'default' ELSE group_key END
+  SET runnable = 3,
+      group_key = CASE WHEN RTRIM(group_key) = '' THEN 'default' ELSE RTRIM(group_key) END
   WHERE (id IN (?))
 ;
 
@@ -5234,13 +5257,18 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs 
+  SET options = JSON_REMOVE(options, '$.expiresInMs')
+  WHERE (id IN (?)) AND claim_id = ?
+;
+
+  UPDATE sql_queue_jobs 
   SET state = 'blocked', runnable = 6, claim_id = 0, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
   UPDATE sql_queue_jobs 
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5289,7 +5317,7 @@ SELECT :now AS at
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
 ;
 
-  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, CASE WHEN g.rest_ms > 0 AND g.rest_until > :now + g.rest_ms + 1000 THEN 0 ELSE g.rest_until END AS rest_until, :now AS at
+  SELECT  g.group_key, g.state, g.turn, g.head_priority, g.head_id, g.active_ids, g.overrides, g.rate_until_us, g.rate_used, g.rest_until, g.rest_ms
   FROM (
   SELECT queue, group_key
   FROM sql_queue_groups 
@@ -5301,7 +5329,7 @@ SELECT :now AS at
   LIMIT ? 
 ;
 
-  SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until, :now AS at
+  SELECT declared, overrides, rate_until_us, rate_used, rest_until, rest_ms
   FROM sql_queue_limits 
   WHERE queue = ? 
 ;
@@ -5367,7 +5395,7 @@ SELECT :now AS at
 
   SELECT id, group_key
   FROM sql_queue_jobs 
-  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND ? = 1))
+  WHERE (id IN (?)) AND queue = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL) AND ? = 1))
 ;
 
   SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key
@@ -5424,8 +5452,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_jobs 
-  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), due_at = NULL, claim_id = 0,
-      attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(?, :now + ?), claim_id = 0,
+      due_at = CASE WHEN group_key = '' THEN NULL ELSE COALESCE(due_at, created_at) END, attempt = CASE WHEN attempt > 0 THEN attempt - ? ELSE 0 END, error = COALESCE(?, error)
   WHERE (id IN (?)) AND claim_id = ?
 ;
 
@@ -5443,6 +5471,8 @@ SELECT :now AS at
   UPDATE sql_queue_limits 
   SET claim_count = claim_count + 1
   WHERE queue = ?
+;
+SELECT :now AS at
 ;
 
 -- jobs.completeWith
@@ -5555,7 +5585,7 @@ SELECT :now AS at
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -5620,7 +5650,7 @@ SELECT :now AS at
   WHERE job_id IN (?) AND fan_out > 0
 ;
 
-  SELECT id, queue, attempt, options
+  SELECT id, queue, attempt, created_at, options, :now AS at
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
@@ -8005,6 +8035,10 @@ SELECT :now AS at
   WHERE subject = ? AND job_id = ? AND expires_at > 0
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   REPLACE INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
          finished_at, expires_at, payload, headers, options, result, error, due_at, owner)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)
@@ -8027,14 +8061,14 @@ SELECT :now AS at
   ORDER BY id 
 ;
 
-  SELECT id, options,
+  SELECT id, queue, options,
     CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload
   FROM sql_queue_jobs 
   WHERE id IN (?) AND claim_id = 0
   ORDER BY id 
 ;
 
-  SELECT id, options,
+  SELECT id, queue, options,
     CASE WHEN SUBSTR(payload, 1, 28) = ? THEN payload END AS payload,
     CASE WHEN SUBSTR(result, 1, 28) = ? THEN result END AS result
   FROM sql_queue_history 
@@ -8083,6 +8117,10 @@ SELECT :now AS at
 
   DELETE FROM sql_queue_signals
   WHERE hash = ? AND sent_at > 0
+;
+
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
   SELECT hash
