@@ -1,8 +1,8 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/abort.js';
-import { isEnabledAt, isPausedEverywhere } from '../../job/settings/enabled.js';
-import { databaseTime, type QueueStats } from '../../store/features/stats/stats-store.js';
+import { isEnabledNow, isPausedEverywhere } from '../../job/settings/enabled.js';
+import type { QueueStats } from '../../store/features/stats/stats-store.js';
 import { ReadGauge, type OwnMetric, type Sample } from './metric.js';
 import { ReadingLimit } from './series-limit.js';
 
@@ -31,7 +31,7 @@ const PER_QUEUE: readonly [name: string, help: string, value: (queue: QueueStats
   [
     'sql_queue_enabled',
     '0 outside of the hours at which the settings enable the queue, else 1',
-    (one) => Number(isEnabledAt(one.settings.enabled, databaseTime(one))),
+    (one) => Number(isEnabledNow(one)),
   ],
   ['sql_queue_workers', 'Workers that serve the queue and were seen within the last minute', ({ workers }) => workers],
 ];

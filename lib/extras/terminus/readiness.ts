@@ -2,8 +2,7 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/abort.js';
 import type { Resolved } from '../../job/option-schema.js';
-import { isEnabledAt } from '../../job/settings/enabled.js';
-import { databaseTime } from '../../store/features/stats/stats-store.js';
+import { isEnabledNow } from '../../job/settings/enabled.js';
 import { matchesAny } from '../../job/queue-pattern.js';
 import type { RunnerHealth } from '../../worker/runner-health.js';
 import type { DatabaseProbe } from './database-probe.js';
@@ -68,7 +67,7 @@ async function lagProblem(
         (one.oldestWaitingMs ?? 0) > maxLag &&
         (queues === undefined || matchesAny(queues, one.queue)) &&
         !one.paused &&
-        isEnabledAt(one.settings.enabled, databaseTime(one)),
+        isEnabledNow(one),
     );
     if (lagging.length === 0) return undefined;
     const lagMs = Math.max(...lagging.map(({ oldestWaitingMs }) => oldestWaitingMs ?? 0));

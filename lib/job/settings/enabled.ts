@@ -38,6 +38,15 @@ export function isEnabledAt(enabled: boolean | EnabledTimes | undefined, atMs: n
   return from < to ? from <= minutes && minutes < to : from <= minutes || minutes < to;
 }
 
+/** Whether the hours of the settings include the time at which the statistics were read, by the clock of the database. */
+export function isEnabledNow(queue: {
+  readonly settings: { readonly enabled?: boolean | EnabledTimes };
+  readonly sampledAt: Date;
+  readonly ageMs: number;
+}): boolean {
+  return isEnabledAt(queue.settings.enabled, queue.sampledAt.getTime() + queue.ageMs);
+}
+
 /** Whether an administrator has stopped the queue in all processes: by a pause, or by `enabled: false`. */
 export function isPausedEverywhere(queue: {
   readonly paused: boolean;

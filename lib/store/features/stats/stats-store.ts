@@ -39,11 +39,6 @@ export interface QueueStats {
   ageMs: number;
 }
 
-/** The time at which the statistics were read, by the clock of the database, in milliseconds. */
-export function databaseTime({ sampledAt, ageMs }: Pick<QueueStats, 'sampledAt' | 'ageMs'>): number {
-  return sampledAt.getTime() + ageMs;
-}
-
 /** The statistics of all queues, as one process has read them. */
 export interface StatsSample {
   readonly queues: readonly Omit<QueueStats, 'sampledAt' | 'ageMs'>[];
