@@ -1,6 +1,6 @@
 import { systemClock } from '../common/clock.js';
 import { hostList } from '../store/databases/port/hosts.js';
-import { leaseStoreOptions } from '../store/open-lease-store.js';
+import { leaseStoreOptions } from '../store/lease-store-options.js';
 import { heartbeatProgram, ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import type { EngineCore, EngineSettings } from './subsystems.js';

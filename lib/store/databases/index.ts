@@ -3,11 +3,11 @@ import { UnsupportedDatabaseError } from '../../job/errors.js';
 import { orList } from '../../common/message-text.js';
 import { MYSQL_CHECKS } from './mysql/checks/mysql-doctor.js';
 import { MYSQL_CONNECTION } from './mysql/mysql-options.js';
-import { mysqlSchema, openMysql, openMysqlForLeases, openMysqlUnchecked } from './mysql/open-mysql.js';
+import { mysqlSchema, openMysql, openMysqlUnchecked } from './mysql/open-mysql.js';
 import { mysql } from './mysql/mysql.js';
 import type { Database } from './port/database.js';
 import { SQLITE_CHECKS } from './sqlite/checks/sqlite-doctor.js';
-import { openSqlite, openSqliteForLeases, openSqliteUnchecked, sqliteSchema } from './sqlite/open-sqlite.js';
+import { openSqlite, openSqliteUnchecked, sqliteSchema } from './sqlite/open-sqlite.js';
 import { SQLITE_CONNECTION } from './sqlite/sqlite-connection.js';
 import { sqlite } from './sqlite/sqlite.js';
 
@@ -22,7 +22,6 @@ const DATABASES: readonly Database[] = [
     hasWorkerLocks: true,
     open: openMysql,
     openUnchecked: openMysqlUnchecked,
-    openForLeases: openMysqlForLeases,
   },
   {
     types: ['better-sqlite3'],
@@ -33,7 +32,6 @@ const DATABASES: readonly Database[] = [
     hasWorkerLocks: false,
     open: openSqlite,
     openUnchecked: openSqliteUnchecked,
-    openForLeases: openSqliteForLeases,
   },
 ];
 

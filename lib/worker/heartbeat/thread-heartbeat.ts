@@ -1,7 +1,7 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import { PollLoop } from '../../common/poll-loop.js';
 import type { Heartbeat, HeartbeatSettings, HeartbeatResult } from './heartbeat.js';
-import type { LeaseStoreOptions } from '../../store/open-lease-store.js';
+import type { LeaseStoreOptions } from '../../store/lease-store-options.js';
 import { sharedMonotonic, type Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/abort.js';
 import { existsSync } from 'node:fs';

@@ -1,18 +1,10 @@
-import { systemClock } from '../../../common/clock.js';
-import type { SqlDatabase } from '../../core/sql-database.js';
 import { Templates } from '../../core/template.js';
 import { withRetry } from '../../core/with-retry.js';
 import { schemaOn } from '../../schema/database-schema.js';
 import { prepareSchema } from '../../schema/schema.js';
 import type { Tables } from '../../tables/table-names.js';
 import { closeOnError } from '../port/close-on-error.js';
-import type {
-  LeaseSettings,
-  OpenDatabase,
-  OpenSettings,
-  UncheckedDatabase,
-  UncheckedSettings,
-} from '../port/database.js';
+import type { OpenDatabase, OpenSettings, UncheckedDatabase, UncheckedSettings } from '../port/database.js';
 import { Hosts } from './mysql-connections.js';
 import { mysqlClaims } from './claim/mysql-claims.js';
 import { checkServer, readServer } from './mysql-checks.js';
@@ -65,12 +57,4 @@ export async function openMysqlUnchecked(settings: UncheckedSettings, tables: Ta
     await database.close();
   };
   return { database, dialect, templates, channel, file: undefined, close };
-}
-
-export function openMysqlForLeases(
-  { dataSource, hosts, shortestLeaseMs, skewMs }: LeaseSettings,
-  tables: Tables,
-): Promise<SqlDatabase> {
-  const templates = new Templates(tables, mysql, { ms: skewMs });
-  return MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
 }

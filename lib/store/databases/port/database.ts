@@ -30,8 +30,6 @@ export interface Database {
   open(settings: OpenSettings, tables: Tables): Promise<OpenDatabase>;
   /** Connects and changes nothing, so that problems of the server and of the tables can be reported. */
   openUnchecked(settings: UncheckedSettings, tables: Tables): Promise<UncheckedDatabase>;
-  /** Opens one connection for the heartbeat, in any thread. */
-  openForLeases(settings: LeaseSettings, tables: Tables): Promise<SqlDatabase>;
 }
 
 /** What the options of a DataSource say before it connects. Each function receives options of one of the types. */
@@ -99,6 +97,7 @@ export interface UncheckedDatabase {
   close(): Promise<void>;
 }
 
+/** For one connection of the heartbeat, in any thread. */
 export interface LeaseSettings {
   /** Only its options are read. */
   readonly dataSource: DataSource;

@@ -1,18 +1,10 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../../../common/clock.js';
-import type { SqlDatabase } from '../../core/sql-database.js';
 import { Templates } from '../../core/template.js';
 import { schemaOn } from '../../schema/database-schema.js';
 import { prepareSchema } from '../../schema/schema.js';
 import type { Tables } from '../../tables/table-names.js';
 import { closeOnError } from '../port/close-on-error.js';
-import type {
-  LeaseSettings,
-  OpenDatabase,
-  OpenSettings,
-  UncheckedDatabase,
-  UncheckedSettings,
-} from '../port/database.js';
+import type { OpenDatabase, OpenSettings, UncheckedDatabase, UncheckedSettings } from '../port/database.js';
 import { SQLITE_CLAIMS } from './claim/update.js';
 import { checkSqliteDriver } from './sqlite-driver.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite-handle.js';
@@ -66,8 +58,4 @@ export async function openSqliteUnchecked(settings: UncheckedSettings, tables: T
     if (!isConnected) await dataSource.destroy();
   };
   return { database, dialect: sqlite, templates, channel, file, close };
-}
-
-export function openSqliteForLeases({ dataSource, skewMs }: LeaseSettings, tables: Tables): Promise<SqlDatabase> {
-  return SqliteHandle.open(dataSource, new Templates(tables, sqlite, { ms: skewMs }), systemClock);
 }
