@@ -5,7 +5,6 @@ import { DATABASE_TYPES, databaseOf } from '../../lib/store/databases/index.js';
 import { hostList } from '../../lib/store/databases/port/hosts.js';
 import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 import { leaseStoreOptions } from '../../lib/store/lease-store-options.js';
-import { openLeaseStore } from '../../lib/store/open-lease-store.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { openUnchecked } from '../../lib/store/open-unchecked.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
@@ -26,7 +25,6 @@ const WAYS_IN: Readonly<Record<string, () => Promise<unknown>>> = {
   'the store': () => openStore({ ...settings, migrate: 'run' }),
   'the doctor': () => openUnchecked(settings),
   'the options of the heartbeat': async () => leaseStoreOptions(dataSource, { prefix: undefined, ...lease }),
-  'the heartbeat': () => openLeaseStore({ options, tables: tableNames(), ...lease }),
   'a migration': () => migrate('up'),
   'the revert of a migration': () => migrate('down'),
 };
