@@ -7,7 +7,6 @@ import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations
 import { leaseStoreOptions } from '../../lib/store/lease-store-options.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { openUnchecked } from '../../lib/store/open-unchecked.js';
-import { tableNames } from '../../lib/store/tables/table-names.js';
 
 const options = { type: 'oracle' } as DataSourceOptions;
 const dataSource = { options, isInitialized: true } as DataSource;
