@@ -5,8 +5,11 @@ import { DATABASE_TYPES, databaseOf } from '../../lib/store/databases/index.js';
 import { hostList } from '../../lib/store/databases/port/hosts.js';
 import { sqlQueueMigrations } from '../../lib/store/databases/typeorm-migrations.js';
 import { leaseStoreOptions } from '../../lib/store/lease-store-options.js';
+import { openLeaseStore } from '../../lib/store/open-lease-store.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { openUnchecked } from '../../lib/store/open-unchecked.js';
+import { tableNames } from '../../lib/store/tables/table-names.js';
+import { freshDatabase } from '../support/servers.js';
 
 const options = { type: 'oracle' } as DataSourceOptions;
 const dataSource = { options, isInitialized: true } as DataSource;
@@ -46,6 +49,16 @@ describe('a DataSource of an unknown type', () => {
 describe('the records of the databases', () => {
   it('name each type of a DataSource once', () => {
     expect(new Set(DATABASE_TYPES).size).toBe(DATABASE_TYPES.length);
+  });
+
+  it.each(DATABASE_TYPES)('have a connection for the heartbeat of %s', async (type) => {
+    const { connection, drop } = await freshDatabase({ name: 'sqlite', url: '' });
+    onTestFinished(drop);
+    const given = { ...connection, type } as DataSourceOptions;
+
+    const store = await openLeaseStore({ options: given, tables: tableNames(), ...lease });
+
+    await expect(store.close()).resolves.toBeUndefined();
   });
 
   it.each(DATABASE_TYPES)('have the tables, the place and the checks of %s', (type) => {
