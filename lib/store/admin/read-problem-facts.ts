@@ -7,7 +7,14 @@ import type {
   SuspectFacts,
   SuspectQueues,
 } from '../../job/problems/problem-facts.js';
-import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import {
+  executeAll,
+  READ_TIME,
+  statement,
+  type Statement,
+  type StatementResult,
+  type Work,
+} from '../core/statement.js';
 import { toMetricsRow, METRICS_COLUMNS, type StoredMetrics } from '../features/metrics/metrics-row.js';
 import { METRICS_STEPS } from '../features/metrics/metrics-store.js';
 import { selectLapsedClaims, toLapsedClaims } from '../features/stats/lapsed-claims.js';
@@ -16,8 +23,6 @@ import type { TableRow } from '../tables/table-schemas.js';
 import { pausesIn, selectLastPauses } from './read-pauses.js';
 
 const { process, minute, hour } = METRICS_STEPS;
-
-const NOW = 'SELECT :now AS at';
 
 // The minutes of processes are added up after ten minutes, so these rows are all that is younger.
 const FAILING = `
@@ -84,7 +89,7 @@ type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
  */
 export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): Work<SuspectFacts> {
   const [now, failing, workers, lapsed, late] = yield* executeAll([
-    statement(NOW),
+    statement(READ_TIME),
     statement(FAILING),
     statement(SILENT_WORKERS),
     selectLapsedClaims(),

@@ -165,9 +165,15 @@ export function* execute(sql: string, values: Values = {}): Work<number> {
   return result!.affectedRows;
 }
 
+/**
+ * Reads the time of the database beside other statements. A claim sends it after the statement that locks a row: the time of
+ * that statement is from before its wait, and the transaction that had the lock may have written a later one.
+ */
+export const READ_TIME = 'SELECT :now AS at';
+
 /** The time of the database in milliseconds. */
 export function* readTime(): Work<number> {
-  const [row] = yield* query<{ at: number }>('SELECT :now AS at');
+  const [row] = yield* query<{ at: number }>(READ_TIME);
   return Number(row!.at);
 }
 

@@ -1,6 +1,12 @@
-import { executeAll, statement, type StatementResult, type Values, type Work } from '../../core/statement.js';
+import {
+  executeAll,
+  READ_TIME,
+  statement,
+  type StatementResult,
+  type Values,
+  type Work,
+} from '../../core/statement.js';
 import { pageSize } from '../../../common/lists.js';
-import { READ_TIME } from '../../core/read-time.js';
 import { restEndOf } from '../limits/rest.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';

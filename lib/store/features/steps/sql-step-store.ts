@@ -7,6 +7,7 @@ import {
   executeFinal,
   query,
   deleteFrom,
+  READ_TIME,
   type Statement,
   type Work,
 } from '../../core/statement.js';
@@ -37,8 +38,6 @@ const STEPS = `
   SELECT name, state, result, until_at
   FROM {steps}
   WHERE job_id = :jobId`;
-
-const NOW = 'SELECT :now AS at';
 
 const END_STEP = `
   UPDATE {steps} {by primary}
@@ -136,7 +135,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
   return {
     async readSteps(jobId) {
       const [now, steps] = await database.runIdempotent(() =>
-        executeAll([statement(NOW), statement(STEPS, { jobId })]),
+        executeAll([statement(READ_TIME), statement(STEPS, { jobId })]),
       );
       const rows = steps!.rows as unknown as readonly StoredStepRow[];
       return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
