@@ -22,7 +22,7 @@ export class Webhooks {
   }
 
   @QueueProcessor('webhook.deliver', {
-    retry: { attempts: 8, backoff: { type: 'exponential', delay: '10s', max: '6h' } },
+    retry: { attempts: 15, backoff: { type: 'exponential', delay: '10s', max: '6h' } },
     timeout: '15s',
     deadLetter: 'webhook.failed',
   })
