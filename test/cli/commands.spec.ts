@@ -559,6 +559,44 @@ describeEngines('the command line', (setup) => {
   });
 });
 
+describeEngines('the command groups', (setup) => {
+  it('counts the active and waiting jobs of each group', async () => {
+    const world = await setup();
+    const [started, end] = [gate(), gate()];
+    const handler = async () => {
+      started.open();
+      await end.opened;
+    };
+    const engine = await world.start({ handlers: { q: handler }, queues: { q: { groups: { concurrency: 1 } } } });
+    world.afterTest(() => end.open());
+    const job = { payload: 0, options: { group: 'ann' } };
+    await engine.producer.enqueueMany('q', [job]);
+    await started.opened;
+    await engine.producer.enqueueMany('q', [job, job]);
+
+    const { out } = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['groups', 'q']);
+    const listed = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['groups', 'q', '--json']);
+
+    expect(out).toMatch(/^GROUP +STATE +ACTIVE +WAITING +WEIGHT +RESTS UNTIL\nann +\w+ +1 +2 +1\n$/);
+    expect(JSON.parse(listed.out)).toMatchObject({ groups: [{ counts: { active: 1, waiting: 2, scheduled: 0 } }] });
+  });
+
+  it('marks the number of waiting jobs if it is counted no further', async () => {
+    const world = await setup();
+    const engine = await world.start({ handlers: {}, queues: { q: { groups: { concurrency: 1 } } } });
+    const job = { payload: 0, options: { group: 'ann' } };
+    await engine.producer.enqueueMany(
+      'q',
+      Array.from({ length: 1_001 }, () => job),
+    );
+    await engine.admin.group('q', 'ann').pause();
+
+    const { out } = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['groups', 'q']);
+
+    expect(out).toMatch(/^GROUP .*\nann +paused +0 +1000\+ +1\n$/);
+  });
+});
+
 describeEngines('the command enqueue', (setup) => {
   it('leaves an entry in the audit, and fails if another job owns the key', async () => {
     const world = await setup();
@@ -594,7 +632,7 @@ describeEngines('the reading commands', (setup, server) => {
     expect((await read('metrics')).out).toMatch(/^sql_queue_jobs_waiting\{queue="later"\} 1$/m);
     expect((await read('status')).out).toMatch(/^QUEUE .*\nlater .*\nq /s);
     expect((await read('history', 'q')).out).toMatch(/COMPLETED .*\ncompleted  █\nfailed     ▁\n/s);
-    expect((await read('groups', 'q')).out).toMatch(/^GROUP .*\nann +idle/s);
+    expect((await read('groups', 'q')).out).toMatch(/^GROUP .*\nann +idle +0 +0 /s);
     expect((await read('flow', String(flow.id))).out).toMatch(/^ID .*\n.* waiting\n.* blocked +\d+ \(not ended\)\n$/s);
     expect((await read('list', 'later')).code).toBe(0);
     expect((await read('workers')).code).toBe(0);

@@ -1,6 +1,10 @@
+import type { GroupRecord } from '../../../store/features/groups/group-store.js';
 import type { Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
-import { table, time } from '../output.js';
+import { table, time, type Cell } from '../output.js';
+
+/** `QueueAdmin.groups` counts active and waiting jobs together up to this number. */
+const MAX_COUNTED = 1_000;
 
 export const groups: Command = {
   usage: '<queue> [--limit N] [--after GROUP]',
@@ -9,12 +13,17 @@ export const groups: Command = {
   async run({ engine, args: [queue], options, output }) {
     await requireExisting({ engine }, queue);
     const limit = options.wholeNumber('limit', 1, 1_000) ?? 100;
-    const page = await engine.admin.groups(queue!, { limit, after: options.text('after') });
-    const rows = page.groups.map(({ group, state, weight, restsUntil }) => [group, state, weight, time(restsUntil)]);
+    const page = await engine.admin.groups(queue!, { limit, after: options.text('after'), counts: true });
     const lines = () => [
-      table(['GROUP', 'STATE', 'WEIGHT', 'RESTS UNTIL'], rows, 'No groups.'),
+      table(['GROUP', 'STATE', 'ACTIVE', 'WAITING', 'WEIGHT', 'RESTS UNTIL'], page.groups.map(rowOf), 'No groups.'),
       ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
     ];
     output.result(page, () => lines().join('\n'));
   },
 };
+
+function rowOf({ group, state, counts, weight, restsUntil }: GroupRecord): Cell[] {
+  const { active, waiting } = counts!;
+  const atLeast = active + waiting < MAX_COUNTED ? waiting : `${waiting}+`;
+  return [group, state, active, atLeast, weight, time(restsUntil)];
+}
