@@ -33,7 +33,8 @@ export interface WorkerOptions {
   poll?: { min?: Duration; max?: Duration };
   /**
    * Whether this process notifies other processes of new jobs, and receives their notifications. `auto` (default): if
-   * the database supports it, otherwise the process only polls. On MySQL and MariaDB this takes one more connection.
+   * the database supports it, otherwise the process only polls. On MySQL and MariaDB this takes one more connection for
+   * the worker, one while the process waits for results, and one if it listens to the events of all processes.
    */
   notify?: 'auto' | false;
   /** When the application closes, running jobs have this time to end before they are aborted. Default 20s. */
