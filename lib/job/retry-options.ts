@@ -12,7 +12,7 @@ export interface RetryOptions {
   /**
    * Decides whether a failed job is retried; may be async. `attempt` is the number of the run that failed. False makes
    * the job dead, even if attempts remain. If the function throws, returns another value or takes longer than 5 s, the
-   * library logs a warning and retries the job.
+   * library logs a warning and retries the job. Not asked if the lease of a job has expired, because its worker died.
    */
   retryIf?(error: Error, attempt: number, job: FailedJob): boolean | Promise<boolean>;
 }
