@@ -47,6 +47,7 @@ export class JobContext<P = unknown, R = unknown> {
   readonly maxAttempts: number;
   /** The time at which the job was enqueued, by the clock of the database. */
   readonly createdAt: Date;
+  /** The start of this run, by the clock of this process. */
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
   /** The tick that has enqueued the job; undefined if no schedule did. */
