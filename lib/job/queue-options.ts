@@ -78,8 +78,9 @@ export interface QueueOptions {
   maxPayloadBytes?: number;
   /**
    * The limit of waiting jobs, 1 to 10,000,000, above which `enqueue` rejects with QueueFullError. Scheduled jobs count
-   * once they are due. A producer counts at most once per second and not in the transaction of the insertion. Several
-   * producers, or concurrent calls with keys, can therefore exceed the limit by a few jobs. Default false: no limit.
+   * once they are due. A producer counts at most once per second, or ten times per second while the queue is full, and not
+   * in the transaction of the insertion. Several producers, or concurrent calls with keys, can therefore exceed the limit by
+   * a few jobs. Default false: no limit.
    */
   maxWaiting?: number | false;
   /**

@@ -51,7 +51,7 @@ export interface ScheduleTimes {
   overlap?: 'allow' | 'skip' | 'one-waiting';
   /**
    * Each job is delayed by a part of this time, so that schedules of the same time do not run together. The part follows
-   * from the name and the tick. Default: no delay.
+   * from the name and the tick. Jobs of missed ticks are not delayed. Default: no delay.
    */
   jitter?: Duration;
   /** No tick is later. Default: the schedule does not end. */
