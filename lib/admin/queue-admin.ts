@@ -111,7 +111,7 @@ export class QueueAdmin extends FlowAdmin {
    * groups, claims that no worker rescues, silent workers. `docs/problems.md` has the rules, which the commands `status` and
    * `top` and the alerts share. A problem of the last seconds may be missing.
    *
-   * Reads the statistics like `stats()`, and four statements in one round trip beside them; with problems, two round trips
+   * Reads the statistics like `stats()`, and five statements in one round trip beside them; with problems, two round trips
    * more at most. It takes no locks, and its cost does not depend on the number of jobs. Considers at most 50 queues with
    * one kind of problem.
    *

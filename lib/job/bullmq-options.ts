@@ -17,7 +17,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   repeat: 'write @Schedule() on a handler, or use QueueSchedules',
   parent: 'write `producer.flow()`, or `job.fanOut()` in a handler',
   lockDuration: 'write `lease`',
-  lockRenewTime: 'write `lease`; it is renewed every third of its length',
+  lockRenewTime: 'write `lease`; a worker renews it every third of its length or more often, at least every 20 seconds',
   stalledInterval: 'write `lease`; the jobs of a dead worker are rescued when it has expired',
   maxStalledCount: 'write `retry: { attempts }`: a run whose worker died counts as one',
   autorun: 'write `worker: { autoStart: false }` in the options of the module',
