@@ -133,6 +133,29 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(onFirst).toEqual([]);
   });
 
+  // MySQL and older releases of MariaDB have numbers, MariaDB 12 has texts.
+  it.each(['0', `'OFF'`])('use a node of a cluster whose read_only is %s', async (value) => {
+    const { connect } = await setup();
+
+    const asking = askOneNode(await connect({ driver: withReadOnly(value) }));
+
+    await expect(asking).resolves.toEqual([{ one: 1 }]);
+  });
+
+  it.each(['1', `'ON'`, `'NO_LOCK'`, `'NO_LOCK_NO_ADMIN'`])(
+    'use no node of a cluster whose read_only is %s',
+    async (value) => {
+      const { connect } = await setup();
+
+      const asking = askOneNode(await connect({ driver: withReadOnly(value) }));
+
+      await expect(asking).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining('The node is read-only') as string,
+      });
+    },
+  );
+
   // The server may have closed them. A statement would be sent before the process reads that.
   it('get no further statement after they were idle for almost as long as the server waits', async () => {
     const { connect } = await setup();
@@ -224,6 +247,17 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     borrowed.forEach(({ drop }) => drop());
     await pool.close();
     return rows.map(([row]) => row!.image);
+  }
+
+  const withReadOnly = (value: string) => rewritingDriver((sql) => sql.replace('@@GLOBAL.read_only', value));
+
+  /** Uses the server of the DataSource as the only node of a cluster. */
+  async function askOneNode(dataSource: DataSource): Promise<unknown> {
+    const { host } = new URL((dataSource.options as { url: string }).url);
+    const templates = new Templates(tableNames(), mysql);
+    const pool = await MysqlPool.open(dataSource, templates, systemClock, LEASE_MS, new Hosts(hostList([host])));
+    afterTest.push(() => pool.close());
+    return pool.runIdempotent(() => query('SELECT 1 AS one'));
   }
 
   async function plainAccount({ sql, dataSource }: World) {

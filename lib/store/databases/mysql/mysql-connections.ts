@@ -271,7 +271,8 @@ export class AnswerTimeouts {
 /** Rejects for a node that a failover has made a replica: it still answers. */
 async function requireWritable(send: Send): Promise<void> {
   const [row] = await send('SELECT @@GLOBAL.read_only AS is_read_only');
-  if (Number(row!['is_read_only']) === 0) return;
+  // A number, or OFF, ON, NO_LOCK or NO_LOCK_NO_ADMIN from MariaDB 12 on.
+  if (['0', 'OFF'].includes(String(row!['is_read_only']))) return;
   throw Object.assign(new Error('The node is read-only'), { errno: 1290 });
 }
 
