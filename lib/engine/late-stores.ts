@@ -66,12 +66,13 @@ export class LateStores {
     const jobs = port('jobs') as OpenStore['jobs'];
     return {
       jobs: new Proxy(jobs, {
-        get: (target, method: keyof OpenStore['jobs']) =>
-          method === 'close'
-            ? () => this.#close()
-            : method === 'afterCommit'
-              ? this.#opened!.jobs.afterCommit.bind(this.#opened!.jobs)
-              : target[method],
+        get: (target, method: keyof OpenStore['jobs']) => {
+          if (method === 'close') return () => this.#close();
+          // Both are synchronous.
+          if (method === 'afterCommit') return this.#opened!.jobs.afterCommit.bind(this.#opened!.jobs);
+          if (method === 'prepareCompletion') return this.#opened?.jobs.prepareCompletion;
+          return target[method];
+        },
       }),
       workers: port('workers') as OpenStore['workers'],
       admin: port('admin') as OpenStore['admin'],

@@ -1,7 +1,7 @@
 import { compress } from '../../lib/extras/codecs/compress.js';
 import { readEnvelope, toEnvelope, type CodecContent, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
-import { describeEngines } from '../support/engines.js';
+import { describeEngines, gate } from '../support/engines.js';
 import { blobsFor } from '../support/test-blobs.js';
 
 /** A codec that never answers for one kind of content. */
@@ -47,6 +47,47 @@ describeEngines('a codec that never answers', (setup) => {
       expect(log.join('\n')).toMatch(/has not answered within|ran longer than its timeout/);
     },
   );
+});
+
+describeEngines('a codec that has not answered yet for an error', (setup) => {
+  it('delays only the end of its job, not that of other jobs or the next claim', async () => {
+    const world = await setup();
+    const { opened: answered, open: answer } = gate();
+    const { opened: ended, open: end } = gate();
+    const plain = hangingFor('signal');
+    const codec: PayloadCodec = {
+      ...plain,
+      encode: async (text, context) => {
+        if (context.what === 'error') await answered;
+        return plain.encode(text, context);
+      },
+    };
+    const { producer, admin, events } = await world.start({
+      codec,
+      queues: { failing: { retry: 1 }, other: { concurrency: 1, prefetch: 0 } },
+      handlers: {
+        failing: async () => {
+          await ended;
+          throw new Error('no');
+        },
+        other: () => ended,
+      },
+    });
+    const { id } = await producer.enqueue('failing', 0);
+    await events.until('started', { jobId: id });
+    const { id: first } = await producer.enqueue('other', 0);
+    const { id: second } = await producer.enqueue('other', 0);
+    await events.until('started', { jobId: first });
+
+    end();
+    await events.until('completed', { jobId: first });
+    await events.until('completed', { jobId: second });
+
+    expect(events.of('dead')).toEqual([]);
+    answer();
+    await events.until('dead', { jobId: id });
+    expect(await admin.get(id)).toMatchObject({ state: 'dead', error: { message: 'no' } });
+  });
 });
 
 describeEngines('a blob store that never answers', (setup) => {
