@@ -41,7 +41,7 @@ export interface WorkerOptions {
   /**
    * The place of the heartbeat, which renews leases. `main` (default): the event loop. A handler that blocks it for
    * longer than a lease loses its job. `thread`: a thread with its own connection, which also works while the event
-   * loop is blocked.
+   * loop is blocked. It opens no SQLite database in memory, and none with a driver other than better-sqlite3.
    */
   heartbeat?: 'main' | 'thread';
   /**
