@@ -6,6 +6,7 @@ import { Hosts } from '../../lib/store/databases/mysql/mysql-connections.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { executeFinal, query, statement } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
+import { openLeaseStore } from '../../lib/store/open-lease-store.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -131,6 +132,19 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     await ask(5);
 
     expect(onFirst).toEqual([]);
+  });
+
+  it('go to the port of the DataSource on a node without a port', async () => {
+    const { dataSource, open } = await setup();
+    const { options } = dataSource;
+    const hosts = hostList([new URL((options as { url: string }).url).hostname]);
+
+    const { jobs } = await open({ hosts });
+    const leases = await openLeaseStore({ options, hosts, tables: tableNames(), shortestLeaseMs: LEASE_MS, skewMs: 0 });
+    afterTest.push(() => leases.close());
+
+    expect(await jobs.enqueue([newJob()])).toHaveLength(1);
+    await expect(leases.markSeen('worker')).resolves.toBeUndefined();
   });
 
   // MySQL and older releases of MariaDB have numbers, MariaDB 12 has texts.

@@ -37,4 +37,12 @@ describe('the nodes of a cluster', () => {
 
     expect(hosts.generation).toBe(0);
   });
+
+  it.each([
+    ['db-2', { host: 'db-2', port: 3307 }],
+    ['db-2:3308', { host: 'db-2', port: 3308 }],
+    ['[::1]', { host: '::1', port: 3307 }],
+  ])('have the given port if they have none, as %s', (name, node) => {
+    expect(new Hosts(hostList([name]), 3307).current).toEqual(node);
+  });
 });
