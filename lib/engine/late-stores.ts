@@ -80,7 +80,10 @@ export class LateStores {
       queues: port('queues') as OpenStore['queues'],
       consumer: port('consumer') as OpenStore['consumer'],
       waits: port('waits') as OpenStore['waits'],
-      jobLogs: port('jobLogs') as OpenStore['jobLogs'],
+      jobLogs: new Proxy(port('jobLogs') as OpenStore['jobLogs'], {
+        get: (target, method: keyof OpenStore['jobLogs']) =>
+          method === 'prepareJobLog' ? this.#opened?.jobLogs.prepareJobLog : target[method],
+      }),
       events: port('events') as OpenStore['events'],
       schedules: port('schedules') as OpenStore['schedules'],
       limits: port('limits') as OpenStore['limits'],
