@@ -32,7 +32,7 @@ export interface EngineOptions {
   /**
    * Nodes of a MySQL or MariaDB cluster, as `host` or `host:port`. The connections of the queue go to the first node that
    * answers and accepts writes, and move to the next one if it fails. All other connection options come from the
-   * DataSource. Default: the host of the DataSource.
+   * DataSource, and so does the port of a node without one. Default: the host of the DataSource.
    */
   hosts?: readonly string[];
   /** Options of every queue. */

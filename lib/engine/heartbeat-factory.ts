@@ -1,5 +1,4 @@
 import { systemClock } from '../common/clock.js';
-import { hostList } from '../store/databases/port/hosts.js';
 import { leaseStoreOptions } from '../store/lease-store-options.js';
 import { heartbeatProgram, ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
@@ -9,14 +8,14 @@ export type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
 
 /** @returns undefined if leases are renewed on the event loop */
 export function createHeartbeatFactory(
-  { settings, workerOptions, skew }: EngineCore,
-  { dataSource, prefix, options }: EngineSettings,
+  { settings, workerOptions, hosts, skew }: EngineCore,
+  { dataSource, prefix }: EngineSettings,
 ): HeartbeatFactory | undefined {
   if (workerOptions.heartbeat !== 'thread') return undefined;
   const program = heartbeatProgram();
   const leases = leaseStoreOptions(dataSource, {
     prefix,
-    hosts: hostList(options.hosts),
+    hosts,
     shortestLeaseMs: settings.extremes.shortestLeaseMs,
     skewMs: skew.ms,
   });

@@ -66,12 +66,13 @@ export class LateStores {
     const jobs = port('jobs') as OpenStore['jobs'];
     return {
       jobs: new Proxy(jobs, {
-        get: (target, method: keyof OpenStore['jobs']) =>
-          method === 'close'
-            ? () => this.#close()
-            : method === 'afterCommit'
-              ? this.#opened!.jobs.afterCommit.bind(this.#opened!.jobs)
-              : target[method],
+        get: (target, method: keyof OpenStore['jobs']) => {
+          if (method === 'close') return () => this.#close();
+          // Both are synchronous.
+          if (method === 'afterCommit') return this.#opened!.jobs.afterCommit.bind(this.#opened!.jobs);
+          if (method === 'prepareCompletion') return this.#opened?.jobs.prepareCompletion;
+          return target[method];
+        },
       }),
       workers: port('workers') as OpenStore['workers'],
       admin: port('admin') as OpenStore['admin'],
@@ -79,7 +80,10 @@ export class LateStores {
       queues: port('queues') as OpenStore['queues'],
       consumer: port('consumer') as OpenStore['consumer'],
       waits: port('waits') as OpenStore['waits'],
-      jobLogs: port('jobLogs') as OpenStore['jobLogs'],
+      jobLogs: new Proxy(port('jobLogs') as OpenStore['jobLogs'], {
+        get: (target, method: keyof OpenStore['jobLogs']) =>
+          method === 'prepareJobLog' ? this.#opened?.jobLogs.prepareJobLog : target[method],
+      }),
       events: port('events') as OpenStore['events'],
       schedules: port('schedules') as OpenStore['schedules'],
       limits: port('limits') as OpenStore['limits'],

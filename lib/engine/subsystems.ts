@@ -72,14 +72,16 @@ export function createCore(given: EngineSettings) {
   const schedules = { revision: String(revision), keepUndeclared };
   const databaseClock = new DatabaseClock(clock);
   const auditRetentionMs = AUDIT_RETENTION.resolve(options.auditRetention);
+  // One list for all connections, also those of other threads: a failover of one is a failover of all.
+  const hosts = hostList(options.hosts);
   return {
-    ...{ settings, codec, workerOptions, schedules, auditRetentionMs, optionsFor: settings.of },
+    ...{ settings, codec, workerOptions, schedules, auditRetentionMs, hosts, optionsFor: settings.of },
     ...{ logger, clock, databaseClock, random, skew },
   };
 }
 
 export async function openStores(
-  { settings, codec, workerOptions, logger, clock, skew }: EngineCore,
+  { settings, codec, workerOptions, hosts, logger, clock, skew }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
   onRetry: (code: string) => void,
@@ -87,7 +89,7 @@ export async function openStores(
   const opened = await open({
     dataSource,
     prefix,
-    hosts: hostList(options.hosts),
+    hosts,
     archives: settings.archives,
     clock,
     skew,

@@ -26,7 +26,11 @@ export function leaseStoreOptions(
   const given = dataSource.options as unknown as Record<string, unknown>;
   const found = CONNECTION_OPTIONS.split(' ').filter((key) => given[key] !== undefined);
   const options = Object.fromEntries(found.map((key) => [key, given[key]])) as unknown as DataSourceOptions;
-  const problem = databaseOf(options.type).connection.unsharedBecause(options) ?? cloneProblem(options);
+  const { connection } = databaseOf(options.type);
+  const problem =
+    connection.unsharedBecause(options) ??
+    connection.closedToThreadsBecause?.(dataSource.options) ??
+    cloneProblem(options);
   if (problem) {
     throw new InvalidOptionsError('SqlQueueModule options', [
       `worker: expected for heartbeat 'thread' a database that a thread can open on its own, got ${problem}`,

@@ -29,7 +29,10 @@ export interface WorkerOptions {
    * limits.
    */
   concurrency?: number;
-  /** The pause between polls. While there are no jobs, it grows from `min` (default 100ms) to `max` (default 2s). */
+  /**
+   * The pause between polls. While there are no jobs, it grows from `min` (default 100ms) to `max` (default 2s). If only one
+   * is set, it limits the default of the other.
+   */
   poll?: { min?: Duration; max?: Duration };
   /**
    * Whether this process notifies other processes of new jobs, and receives their notifications. `auto` (default): if
@@ -42,7 +45,7 @@ export interface WorkerOptions {
   /**
    * The place of the heartbeat, which renews leases. `main` (default): the event loop. A handler that blocks it for
    * longer than a lease loses its job. `thread`: a thread with its own connection, which also works while the event
-   * loop is blocked.
+   * loop is blocked. It opens no SQLite database in memory, and none with a driver other than better-sqlite3.
    */
   heartbeat?: 'main' | 'thread';
   /**
@@ -79,17 +82,18 @@ export function workerOptionProblems(options: unknown): string[] {
 export function resolveWorkerOptions(given: WorkerOptions = {}) {
   const options = resolveOptions(WORKER_OPTIONS, given);
   const { autoStart, queues, concurrency = Infinity, poll, heartbeat } = options;
+  // If only one end is set, it limits the default of the other one.
+  const pollMaxMs = given.poll?.max === undefined ? Math.max(poll.min, poll.max) : poll.max;
   return {
     ...{ autoStart, heartbeat, include: queues.include, exclude: queues.exclude, concurrency },
-    pollMinMs: Math.min(poll.min, poll.max),
-    pollMaxMs: poll.max,
+    pollMinMs: Math.min(poll.min, pollMaxMs),
+    pollMaxMs,
     usesNotifications: options.notify === 'auto',
     shutdownTimeoutMs: options.shutdown.timeout,
     maxBlockedMs: options.maxBlocked,
   };
 }
 
-// If only one end is set, it limits the default of the other one.
 function pollRangeProblems({ min, max }: { min?: unknown; max?: unknown }): string[] {
   const isBelow = min !== undefined && max !== undefined && toMs(max)! < toMs(min)!;
   return isBelow ? [expected(false, 'poll.max to be a duration not below poll.min', max)!] : [];

@@ -2,6 +2,7 @@ import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import { mainly } from '../support/servers.js';
+import { WireProxy } from '../support/wire-proxy.js';
 
 const queue = { lease: '4s', retry: { attempts: 3, backoff: 0 } } as const;
 // More than two leases.
@@ -163,3 +164,33 @@ describeEngines('a worker with a heartbeat thread', (setup) => {
     );
   });
 });
+
+describeEngines(
+  'the heartbeat thread of a worker with `hosts`',
+  (setup) => {
+    // Nodes of Galera apply the claims of each other late, so the thread would take them for lost.
+    it('moves to another node together with its process', async () => {
+      const world = await setup();
+      const { url } = world.connection as { url: string };
+      const [first, second] = [await WireProxy.open(url), await WireProxy.open(url)];
+      world.afterTest(() => Promise.all([first.close(), second.close()]));
+      const hosts = [first, second].map(({ port }) => `127.0.0.1:${port}`);
+      const processes = await processesOf(world);
+      const worker = await processes.worker({ queue, hosts, worker: { heartbeat: 'thread' } });
+      await untilFirstHeartbeat(world);
+      const moved = new Promise<void>((resolve) => {
+        second.onStatement(({ sql }) => {
+          if (sql.includes('SET seen_at')) resolve();
+          return 'pass';
+        });
+      });
+
+      // No statement of the thread: it reads no jobs, and its connection is open.
+      first.onStatement(({ sql }) => (/sql_queue_jobs|read_only/.test(sql) ? 'cut' : 'pass'));
+
+      await expect(moved).resolves.toBeUndefined();
+      await worker.stop();
+    });
+  },
+  mainly('mysql'),
+);

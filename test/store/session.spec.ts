@@ -6,6 +6,7 @@ import { Hosts } from '../../lib/store/databases/mysql/mysql-connections.js';
 import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import { executeFinal, query, statement } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
+import { openLeaseStore } from '../../lib/store/open-lease-store.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -133,6 +134,42 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(onFirst).toEqual([]);
   });
 
+  it('go to the port of the DataSource on a node without a port', async () => {
+    const { dataSource, open } = await setup();
+    const { options } = dataSource;
+    const hosts = hostList([new URL((options as { url: string }).url).hostname]);
+
+    const { jobs } = await open({ hosts });
+    const leases = await openLeaseStore({ options, hosts, tables: tableNames(), shortestLeaseMs: LEASE_MS, skewMs: 0 });
+    afterTest.push(() => leases.close());
+
+    expect(await jobs.enqueue([newJob()])).toHaveLength(1);
+    await expect(leases.markSeen('worker')).resolves.toBeUndefined();
+  });
+
+  // MySQL and older releases of MariaDB have numbers, MariaDB 12 has texts.
+  it.each(['0', `'OFF'`])('use a node of a cluster whose read_only is %s', async (value) => {
+    const { connect } = await setup();
+
+    const asking = askOneNode(await connect({ driver: withReadOnly(value) }));
+
+    await expect(asking).resolves.toEqual([{ one: 1 }]);
+  });
+
+  it.each(['1', `'ON'`, `'NO_LOCK'`, `'NO_LOCK_NO_ADMIN'`])(
+    'use no node of a cluster whose read_only is %s',
+    async (value) => {
+      const { connect } = await setup();
+
+      const asking = askOneNode(await connect({ driver: withReadOnly(value) }));
+
+      await expect(asking).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining('The node is read-only') as string,
+      });
+    },
+  );
+
   // The server may have closed them. A statement would be sent before the process reads that.
   it('get no further statement after they were idle for almost as long as the server waits', async () => {
     const { connect } = await setup();
@@ -224,6 +261,17 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     borrowed.forEach(({ drop }) => drop());
     await pool.close();
     return rows.map(([row]) => row!.image);
+  }
+
+  const withReadOnly = (value: string) => rewritingDriver((sql) => sql.replace('@@GLOBAL.read_only', value));
+
+  /** Uses the server of the DataSource as the only node of a cluster. */
+  async function askOneNode(dataSource: DataSource): Promise<unknown> {
+    const { host } = new URL((dataSource.options as { url: string }).url);
+    const templates = new Templates(tableNames(), mysql);
+    const pool = await MysqlPool.open(dataSource, templates, systemClock, LEASE_MS, new Hosts(hostList([host])));
+    afterTest.push(() => pool.close());
+    return pool.runIdempotent(() => query('SELECT 1 AS one'));
   }
 
   async function plainAccount({ sql, dataSource }: World) {

@@ -1,3 +1,4 @@
+import { createConnection } from 'mysql2';
 import { hostList } from '../../lib/store/databases/port/hosts.js';
 import { Hosts } from '../../lib/store/databases/mysql/mysql-connections.js';
 
@@ -36,5 +37,27 @@ describe('the nodes of a cluster', () => {
     hosts.failOver(0);
 
     expect(hosts.generation).toBe(0);
+  });
+
+  it.each([
+    ['db-2', { host: 'db-2', port: 3307 }],
+    ['db-2:3308', { host: 'db-2', port: 3308 }],
+    ['[::1]', { host: '::1', port: 3307 }],
+  ])('have the given port if they have none, as %s', (name, node) => {
+    expect(new Hosts(hostList([name]), 3307).current).toEqual(node);
+  });
+
+  it.each([
+    ['its own name', 'localhost:1', 'localhost'],
+    ['the name of the DataSource if it is an address', '127.0.0.1:1', 'db-1'],
+  ])('prove by TLS that each has %s', (_, node, name) => {
+    const { connectionOptions } = new Hosts(hostList([node]));
+
+    const connection = createConnection({ host: 'db-1', ...connectionOptions });
+    connection.on('error', () => undefined);
+    connection.destroy();
+
+    // The driver takes the name to verify from it.
+    expect(connection.config.host).toBe(name);
   });
 });

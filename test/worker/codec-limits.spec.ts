@@ -1,7 +1,7 @@
 import { compress } from '../../lib/extras/codecs/compress.js';
 import { readEnvelope, toEnvelope, type CodecContent, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
-import { describeEngines } from '../support/engines.js';
+import { describeEngines, gate } from '../support/engines.js';
 import { blobsFor } from '../support/test-blobs.js';
 
 /** A codec that never answers for one kind of content. */
@@ -47,6 +47,110 @@ describeEngines('a codec that never answers', (setup) => {
       expect(log.join('\n')).toMatch(/has not answered within|ran longer than its timeout/);
     },
   );
+});
+
+describeEngines('a codec that has not answered yet', (setup) => {
+  const plain = hangingFor('signal');
+
+  /** It encodes such content with the text "held" when the test lets it answer. */
+  function waitingFor(what: CodecContent) {
+    const { opened: answered, open: answer } = gate();
+    const codec: PayloadCodec = {
+      ...plain,
+      encode: async (text, context) => {
+        if (context.what === what && /held/.test(text)) await answered;
+        return plain.encode(text, context);
+      },
+    };
+    return { codec, answer };
+  }
+
+  it('for an error delays only the end of its job, not that of other jobs or the next claim', async () => {
+    const world = await setup();
+    const { codec, answer } = waitingFor('error');
+    const { opened: ended, open: end } = gate();
+    const { producer, admin, events } = await world.start({
+      codec,
+      queues: { failing: { retry: 1 }, other: { concurrency: 1, prefetch: 0 } },
+      handlers: {
+        failing: async () => {
+          await ended;
+          throw new Error('held');
+        },
+        other: () => ended,
+      },
+    });
+    const { id } = await producer.enqueue('failing', 0);
+    await events.until('started', { jobId: id });
+    const { id: first } = await producer.enqueue('other', 0);
+    const { id: second } = await producer.enqueue('other', 0);
+    await events.until('started', { jobId: first });
+
+    end();
+    await events.until('completed', { jobId: first });
+    await events.until('completed', { jobId: second });
+
+    expect(events.of('dead')).toEqual([]);
+    answer();
+    await events.until('dead', { jobId: id });
+    expect(await admin.get(id)).toMatchObject({ state: 'dead', error: { message: 'held' } });
+  });
+
+  it.each(['log', 'progress'] as const)('for a %s delays only the end of its job', async (what) => {
+    const world = await setup();
+    const { codec, answer } = waitingFor(what);
+    const { producer, admin, events } = await world.start({
+      codec,
+      handlers: {
+        q: (job: JobContext<string>) => {
+          if (what === 'log') job.log(job.payload);
+          else job.progress(job.payload);
+        },
+      },
+    });
+
+    const { id } = await producer.enqueue('q', 'held');
+    await events.until('started', { jobId: id });
+    const { id: other } = await producer.enqueue('q', 'plain');
+    await events.until('completed', { jobId: other });
+
+    expect(events.jobs('completed')).toEqual([other]);
+    answer();
+    await events.until('completed', { jobId: id });
+    for (const [jobId, text] of [
+      [id, 'held'],
+      [other, 'plain'],
+    ] as const) {
+      if (what === 'log') expect((await admin.logs(jobId)).lines).toMatchObject([{ line: text }]);
+      else expect(await admin.get(jobId)).toMatchObject({ progress: text });
+    }
+  });
+
+  it('for log lines keeps the order of the lines of its job', async () => {
+    const world = await setup();
+    const { codec, answer } = waitingFor('log');
+    const { opened: ended, open: end } = gate();
+    const { producer, admin, events } = await world.start({
+      codec,
+      handlers: {
+        q: async (job: JobContext<number>) => {
+          job.log('held');
+          await producer.enqueue('next', 0);
+          await ended;
+          job.log('last');
+        },
+        next: (job: JobContext<number>) => job.log('other'),
+      },
+    });
+
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('completed', { queue: 'next' });
+    end();
+    answer();
+    await events.until('completed', { jobId: id });
+
+    expect((await admin.logs(id)).lines).toMatchObject([{ line: 'held' }, { line: 'last' }]);
+  });
 });
 
 describeEngines('a blob store that never answers', (setup) => {

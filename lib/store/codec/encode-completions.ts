@@ -4,13 +4,25 @@ import { JobsLockedError, type Completion, type CompletionBatch, type Completion
 import type { JobStore } from '../verbs/job-store.js';
 import type { StoredContent } from './stored-content.js';
 
+type Encode = (completion: Completion) => MaybePromise<Completion>;
+
 /** Encodes the errors of attempts. Payloads and results are encoded before, so that calls with too large ones reject. */
 export function encodingJobStore(store: JobStore, content: StoredContent): JobStore {
+  const encoded = new WeakMap<Completion, MaybePromise<Completion>>();
+  const encode: Encode = (completion) => {
+    const known = encoded.get(completion) ?? encodeErrorOf(completion, content, completion.job);
+    if (known !== completion) encoded.set(completion, known);
+    return known;
+  };
   return {
     ...store,
-    complete: (batch) => withEncodedErrors(batch, content, (encoded) => store.complete(encoded)),
+    prepareCompletion: (completion) => {
+      const preparing = encode(completion);
+      return preparing instanceof Promise ? preparing : undefined;
+    },
+    complete: (batch) => withEncodedErrors(batch, encode, (ready) => store.complete(ready)),
     completeAndClaim: (batch, request) =>
-      withEncodedErrors(batch, content, (encoded) => store.completeAndClaim(encoded, request)),
+      withEncodedErrors(batch, encode, (ready) => store.completeAndClaim(ready, request)),
     completeWith: (work) =>
       store.completeWith(async (manager) => {
         const { value, completion } = await work(manager);
@@ -36,14 +48,12 @@ export function encodeErrorOf<Ended extends Pick<Completion, 'outcome' | 'timeou
 /** The caller compares the completions of the result with those that it has given. */
 async function withEncodedErrors<Result extends CompletionResult>(
   batch: CompletionBatch,
-  content: StoredContent,
+  encode: Encode,
   write: (batch: CompletionBatch) => Promise<Result>,
 ): Promise<Result> {
   if (!batch.completions.some(({ outcome }) => 'error' in outcome && outcome.error)) return write(batch);
   // Together, because a codec may need its whole time for each.
-  const completions = await Promise.all(
-    batch.completions.map(async (completion) => encodeErrorOf(completion, content, completion.job)),
-  );
+  const completions = await Promise.all(batch.completions.map(async (completion) => encode(completion)));
   const given = new Map(completions.map((encoded, index) => [encoded, batch.completions[index]!]));
   const givenOf = (encoded: ReadonlySet<Completion>) => new Set([...encoded].map((each) => given.get(each)!));
   try {

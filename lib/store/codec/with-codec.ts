@@ -1,16 +1,15 @@
 import type { ContentCodec } from '../../job/codec/content-codec.js';
-import { isEnvelope } from '../../job/codec/payload-codec.js';
 import type { AdminStore } from '../admin/admin-store.js';
 import type { FlowStore } from '../features/flows/flow-store.js';
 import type { OpenStore } from '../open-store.js';
 import type { EventStore, RecordedEvent } from '../features/events/event-store.js';
-import type { JobLogEntry, JobLogStore } from '../features/logs/job-log-store.js';
 import type { MetricsStore } from '../features/metrics/metrics-store.js';
 import type { StepStore } from '../features/steps/step-store.js';
 import type { WaitStore } from '../features/waits/wait-store.js';
 import type { ScheduleRecord, ScheduleStore } from '../features/schedules/schedule-store.js';
 import { decodingConsumerStore } from './decode-assignments.js';
 import { encodingJobStore } from './encode-completions.js';
+import { encodingJobLogStore } from './encode-job-logs.js';
 import { StoredContent } from './stored-content.js';
 
 /**
@@ -83,35 +82,6 @@ function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore 
   };
 }
 
-function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: ContentCodec): JobLogStore {
-  const encodeEntry = async ({ value, lines, timeoutMs, ...entry }: JobLogEntry): Promise<JobLogEntry> => ({
-    ...entry,
-    value: value === undefined ? undefined : await codec.encode(value, { what: 'progress', timeoutMs }),
-    lines: await Promise.all(
-      lines.map(async ({ text, agoMs }) => ({ text: await codec.encode(text, { what: 'log', timeoutMs }), agoMs })),
-    ),
-  });
-  return {
-    ...store,
-    writeJobLogs: async (entries) => {
-      const encoded = await Promise.allSettled(entries.map(encodeEntry));
-      await store.writeJobLogs(encoded.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
-      // The entries of other runs are stored. The caller logs the error.
-      const failed = encoded.find((each) => each.status === 'rejected');
-      if (failed) throw failed.reason;
-    },
-    progressOf: async (ids) => {
-      const decoded = new Map<number, string>();
-      for (const [id, value] of await store.progressOf(ids)) {
-        const text = await content.decodeText(value, 'progress');
-        // A caller that waits for the job misses a progress that it cannot decode, and still gets the result.
-        if (text === value || !isEnvelope(value) || isJson(text)) decoded.set(id, text);
-      }
-      return decoded;
-    },
-  };
-}
-
 function decodingEventStore(store: EventStore, content: StoredContent): EventStore {
   const decodeAll = (events: readonly RecordedEvent[]) =>
     Promise.all(
@@ -173,13 +143,4 @@ function decodingStepStore(store: StepStore, content: StoredContent): StepStore 
         })),
       ),
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

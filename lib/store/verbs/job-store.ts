@@ -140,6 +140,12 @@ export interface JobStore extends KeyStore {
   cancelRequests(claimIds: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>;
 
   /**
+   * Encodes what an outcome has to store. A batch waits for the slowest of its completions, unless they were prepared.
+   * Never rejects. Returns undefined if there is nothing to wait for.
+   */
+  prepareCompletion?(completion: Completion): Promise<unknown> | undefined;
+
+  /**
    * Writes outcomes, all in one transaction. Rejects with JobsLockedError, and writes nothing, if other transactions
    * have locked some of the jobs.
    */

@@ -59,7 +59,11 @@ export class Completer {
 
   complete(claim: ActiveClaim, completion: Completion, onWritten: (written: WrittenOutcome) => void): void {
     claim.markCompleting(completion.job.id);
-    this.#add({ claim, completion, onWritten });
+    const entry: CompletionEntry = { claim, completion, onWritten };
+    const preparing = this.store.prepareCompletion?.(completion);
+    // A service that is slow to encode one error must not delay other outcomes, and the claims that share their batch.
+    if (preparing) this.#track(preparing.then(() => this.#add(entry)));
+    else this.#add(entry);
   }
 
   /** Lets more jobs of the claim start although none has ended. */

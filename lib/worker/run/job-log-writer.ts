@@ -2,7 +2,7 @@ import { Batcher } from '../../common/batcher.js';
 import type { Clock } from '../../common/clock.js';
 import { OutageLog, type JobLogger } from '../../common/logger.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
-import type { JobLogStore } from '../../store/features/logs/job-log-store.js';
+import type { JobLogEntry, JobLogStore } from '../../store/features/logs/job-log-store.js';
 
 // The least time between two writes. Of the progress of a job only the last value in this time is written.
 const WRITE_INTERVAL_MS = 500;
@@ -26,6 +26,9 @@ interface PendingLog {
 export class JobLogWriter {
   readonly #pending = new Map<LoggedRun, PendingLog>();
   readonly #batcher: Batcher<LoggedRun>;
+  /** For each run whose last entry a codec is encoding. Later reports of the run are pending until that is written. */
+  readonly #preparing = new Map<LoggedRun, Promise<void>>();
+  readonly #prepared: Batcher<JobLogEntry>;
   readonly #outage: OutageLog;
 
   constructor(
@@ -35,6 +38,7 @@ export class JobLogWriter {
     logger: JobLogger,
   ) {
     this.#batcher = new Batcher((runs) => this.#write(runs), { clock, intervalMs: WRITE_INTERVAL_MS });
+    this.#prepared = new Batcher((entries) => this.#store(entries));
     this.#outage = new OutageLog(logger, 'Cannot write progress and logs of jobs, omitting them');
   }
 
@@ -49,8 +53,11 @@ export class JobLogWriter {
   }
 
   /** Resolves when the reports of the run are written, or could not be. */
-  finish(run: LoggedRun): Promise<void> {
-    return this.#pending.has(run) ? this.#batcher.flushNow() : this.#batcher.currentFlush;
+  async finish(run: LoggedRun): Promise<void> {
+    do {
+      await (this.#pending.has(run) ? this.#batcher.flushNow() : this.#batcher.currentFlush);
+      await this.#preparing.get(run);
+    } while (this.#pending.has(run));
   }
 
   /** Deletes the reports of a job that has ended and is not kept. The pruner deletes them if this fails. */
@@ -67,20 +74,41 @@ export class JobLogWriter {
     return pending;
   }
 
-  /** Never rejects: no job fails because its reports cannot be written. */
+  /** Does not wait for entries that a service is slow to encode: other runs could not end meanwhile. */
   async #write(runs: readonly LoggedRun[]): Promise<void> {
     const now = this.clock.monotonic();
-    const entries = runs.map((run) => {
-      const { progress, lines } = this.#pending.get(run)!;
-      this.#pending.delete(run);
-      return {
-        jobId: run.job.id,
-        claimId: run.claim.id,
-        value: progress,
-        timeoutMs: run.timeoutMs,
-        lines: lines.map(({ text, loggedAt }) => ({ text, agoMs: now - loggedAt })),
-      };
-    });
+    const ready: JobLogEntry[] = [];
+    for (const run of runs) {
+      if (this.#preparing.has(run)) continue;
+      const entry = this.#takeEntry(run, now);
+      const preparing = this.store.prepareJobLog?.(entry);
+      if (preparing) this.#preparing.set(run, this.#writeOncePrepared(run, entry, preparing));
+      else ready.push(entry);
+    }
+    if (ready.length > 0) await this.#store(ready);
+  }
+
+  #takeEntry(run: LoggedRun, now: number): JobLogEntry {
+    const { progress, lines } = this.#pending.get(run)!;
+    this.#pending.delete(run);
+    return {
+      jobId: run.job.id,
+      claimId: run.claim.id,
+      value: progress,
+      timeoutMs: run.timeoutMs,
+      lines: lines.map(({ text, loggedAt }) => ({ text, agoMs: now - loggedAt })),
+    };
+  }
+
+  async #writeOncePrepared(run: LoggedRun, entry: JobLogEntry, preparing: Promise<unknown>): Promise<void> {
+    await preparing;
+    await this.#prepared.add(entry);
+    this.#preparing.delete(run);
+    if (this.#pending.has(run)) void this.#batcher.add(run);
+  }
+
+  /** Never rejects: no job fails because its reports cannot be written. */
+  async #store(entries: readonly JobLogEntry[]): Promise<void> {
     try {
       await this.store.writeJobLogs(entries);
       this.#outage.onSuccess();

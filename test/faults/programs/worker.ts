@@ -17,6 +17,8 @@ export interface WorkerSettings {
   readonly journals: string;
   readonly queue: QueueOptions;
   readonly worker?: WorkerOptions;
+  /** The nodes of a cluster. */
+  readonly hosts?: readonly string[];
   /** The schedules from code. */
   readonly declaredSchedules?: readonly NewSchedule[];
   /** The subscription of its queue. */
@@ -120,6 +122,7 @@ send({ ready: true });
 async function start(): Promise<Engine> {
   const started = await openEngine({
     ...{ dataSource, worker, skewMs: () => skewMs },
+    hosts: settings.hosts,
     queues: { q: queue },
     declaredSchedules: settings.declaredSchedules,
     subscriptions: settings.subscription && { q: settings.subscription },

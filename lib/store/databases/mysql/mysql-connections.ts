@@ -1,5 +1,5 @@
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { inRootContext } from '../../../common/async-context.js';
 import type { Clock } from '../../../common/clock.js';
 import { StoreUnavailableError } from '../../../job/errors.js';
@@ -271,7 +271,8 @@ export class AnswerTimeouts {
 /** Rejects for a node that a failover has made a replica: it still answers. */
 async function requireWritable(send: Send): Promise<void> {
   const [row] = await send('SELECT @@GLOBAL.read_only AS is_read_only');
-  if (Number(row!['is_read_only']) === 0) return;
+  // A number, or OFF, ON, NO_LOCK or NO_LOCK_NO_ADMIN from MariaDB 12 on.
+  if (['0', 'OFF'].includes(String(row!['is_read_only']))) return;
   throw Object.assign(new Error('The node is read-only'), { errno: 1290 });
 }
 
@@ -308,8 +309,15 @@ export class Hosts {
   }
 
   /** Options for a driver that connect each new connection to the node that is current at that time. */
-  get connectionOptions(): { stream?: () => Socket } {
+  get connectionOptions(): { stream?: (connection: { config: { host?: string } }) => Socket } {
     if (this.count === 0) return {};
-    return { stream: () => connect({ ...this.current!, noDelay: true, keepAlive: true }) };
+    return {
+      stream: ({ config }) => {
+        const { host, port } = this.current!;
+        // The name that TLS verifies. Certificates rarely have addresses, and the driver cannot verify these.
+        if (isIP(host) === 0) config.host = host;
+        return connect({ host, port, noDelay: true, keepAlive: true });
+      },
+    };
   }
 }

@@ -4,6 +4,7 @@ import { Templates } from '../../core/template.js';
 import type { Tables } from '../../tables/table-names.js';
 import type { LeaseSettings } from '../port/database.js';
 import { Hosts } from './mysql-connections.js';
+import { connectionOptions, type MysqlOptions } from './mysql-options.js';
 import { MysqlPool } from './mysql-pool.js';
 import { mysql } from './mysql.js';
 
@@ -12,5 +13,6 @@ export function openMysqlForLeases(
   tables: Tables,
 ): Promise<SqlDatabase> {
   const templates = new Templates(tables, mysql, { ms: skewMs });
-  return MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
+  const { port } = connectionOptions(dataSource.options as MysqlOptions);
+  return MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts, port));
 }

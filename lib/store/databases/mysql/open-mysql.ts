@@ -9,7 +9,7 @@ import { Hosts } from './mysql-connections.js';
 import { mysqlClaims } from './claim/mysql-claims.js';
 import { checkServer, readServer } from './mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql-notification-channel.js';
-import type { MysqlOptions } from './mysql-options.js';
+import { connectionOptions, type MysqlOptions } from './mysql-options.js';
 import { MysqlPool } from './mysql-pool.js';
 import { mysqlWorkerLocks } from './mysql-worker-locks.js';
 import { mysql } from './mysql.js';
@@ -21,7 +21,8 @@ export const mysqlSchema = schemaOn('mysql');
 export async function openMysql(settings: OpenSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
   const templates = new Templates(tables, mysql, settings.skew);
-  const hosts = new Hosts(settings.hosts);
+  const { port } = connectionOptions(dataSource.options as MysqlOptions);
+  const hosts = new Hosts(settings.hosts, port);
   const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
   const pool = await openPool();
   const { dialect, blocking } = await closeOnError(pool, async () => {

@@ -42,6 +42,8 @@ export interface ConnectionRules {
   driverProblem?(options: DataSourceOptions): string | undefined;
   /** Why another thread or process cannot open the database; undefined if it can. */
   unsharedBecause(options: DataSourceOptions): string | undefined;
+  /** Why a thread, which receives no driver of the application, cannot open the database; undefined if it can. */
+  closedToThreadsBecause?(options: DataSourceOptions): string | undefined;
   /** The sockets of a DataSource, which would keep the process alive if the server does not answer. */
   socketsOf?(dataSource: DataSource): { destroy(): void } | undefined;
 }

@@ -1,6 +1,6 @@
 import { expected } from '../../../job/expectation.js';
 import type { ConnectionRules } from '../port/database.js';
-import { driverProblem } from './sqlite-driver.js';
+import { driverProblem, isInstalledDriver, usesInstalledDriver } from './sqlite-driver.js';
 import { isInMemory, type SqliteOptions } from './sqlite-handle.js';
 
 export const SQLITE_CONNECTION: ConnectionRules = {
@@ -19,4 +19,10 @@ export const SQLITE_CONNECTION: ConnectionRules = {
     isInMemory((options as SqliteOptions).database)
       ? 'a database in memory, which no other thread can open'
       : undefined,
+
+  closedToThreadsBecause(options) {
+    return usesInstalledDriver(options) || isInstalledDriver((options as SqliteOptions).driver)
+      ? undefined
+      : 'a driver other than better-sqlite3, which no other thread can receive';
+  },
 };

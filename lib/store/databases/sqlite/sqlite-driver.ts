@@ -26,6 +26,16 @@ export function usesInstalledDriver(options: DataSourceOptions): boolean {
   return options.type === 'better-sqlite3' && !options.driver;
 }
 
+/** Whether a driver that the application passes in is the one that this library would load. */
+export function isInstalledDriver(driver: unknown): boolean {
+  try {
+    const installed: unknown = requireHere('better-sqlite3');
+    return driver === installed || (driver as { default?: unknown } | null)?.default === installed;
+  } catch {
+    return false;
+  }
+}
+
 export function sqliteDriverIncompatibility(): string | undefined {
   const version = installedVersion();
   return version === undefined ? undefined : incompatibilityOf(version, process.versions as unknown as NodeRelease);

@@ -10,7 +10,7 @@ import {
   type ApplicationWork,
   type CallerTransaction,
 } from '../../core/caller-transaction.js';
-import { retryCode, storeClosedError, type OnRetry } from '../../core/with-retry.js';
+import { retryCode, storeClosedError, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import {
@@ -32,12 +32,14 @@ export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' 
 // The default timeout of better-sqlite3.
 const BUSY_TIMEOUT_MS = 5_000;
 
+const BUSY = /^SQLITE_(BUSY|LOCKED)/;
+
 const MAX_PREPARED = 200;
 
 /**
  * The library's own handle on the database file, so that neither the library nor the application rolls back a
  * transaction of the other. It never waits inside SQLite, because that would block the event loop on which the
- * application's transaction must end. If the database is busy, it retries later, for up to 5 s.
+ * application's transaction must end. If the database is busy or the disk is full, it retries later, for up to 5 s.
  */
 export class SqliteHandle implements SqlDatabase {
   readonly #prepared = new Map<string, Prepared>();
@@ -205,14 +207,16 @@ export class SqliteHandle implements SqlDatabase {
     for (let tries = 1; ; tries++) {
       // Many short calls in a row would keep the event loop like one long call.
       if (isTurnLong()) await nextTurn();
+      let failure: unknown;
       try {
         if (!this.handle.open) throw storeClosedError();
         if (!this.isShared || !this.handle.inTransaction) return await act();
       } catch (error) {
         if (classifyError(error) !== 'again') throw explainRejection(error);
         this.onRetry?.(retryCode(error));
+        failure = error;
       }
-      if (this.clock.monotonic() - since > BUSY_TIMEOUT_MS) throw busyError();
+      if (this.clock.monotonic() - since > BUSY_TIMEOUT_MS) throw timeoutError(failure);
       await this.clock.sleep(1 + Math.random() * Math.min(2 ** tries, 30));
     }
   }
@@ -226,7 +230,10 @@ export function isInMemory(database: unknown): boolean {
   return database === ':memory:' || database === '' || (typeof database === 'string' && /mode=memory/.test(database));
 }
 
-function busyError(): StoreUnavailableError {
+/** @param failure undefined if a transaction of the application is open on the shared handle */
+function timeoutError(failure: unknown): StoreUnavailableError {
+  // For example a full disk.
+  if (failure && !BUSY.test(retryCode(failure))) return storeUnavailableError(failure, 'not-done');
   return new StoreUnavailableError(
     `The SQLite database stayed locked for ${BUSY_TIMEOUT_MS / 1_000} s. If a transaction of this application is open while it ` +
       `waits for enqueue(), pass its \`manager\`, so that the job joins the transaction.`,

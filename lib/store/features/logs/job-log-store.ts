@@ -12,6 +12,12 @@ export interface JobLogEntry {
 
 /** Stores the progress and the log lines of attempts, as long as the job or its history exists. */
 export interface JobLogStore {
+  /**
+   * Encodes the texts of an entry. A write waits for the slowest of its entries, unless they were prepared. Never rejects.
+   * Returns undefined if there is nothing to wait for.
+   */
+  prepareJobLog?(entry: JobLogEntry): Promise<unknown> | undefined;
+
   /** Writes the entries of valid claims. Keeps the first 1,000 lines of a job. */
   writeJobLogs(entries: readonly JobLogEntry[]): Promise<void>;
 
