@@ -3,7 +3,9 @@ import { DataSource } from 'typeorm';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { archivedTo } from '../support/archives.js';
 import { describeEngines, plainJobs } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { claimFrom, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/common/clock.js';
@@ -63,7 +65,7 @@ describeEngines(
       expect(Number(jobs)).toBe(58);
       expect(await world.sql('SELECT id FROM sql_queue_commit_log')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
-      await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);
+      await expect(dataSource.query('DELETE FROM sql_queue_history')).rejects.toThrow(/denied/);
       await expect(dataSource.query('DELETE FROM sql_queue_subscriptions')).rejects.toThrow(/denied/);
     });
 
@@ -82,6 +84,25 @@ describeEngines(
 
       await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
       await received.until('cancelled', { jobId: id });
+    });
+
+    it.each(['producer', 'asker'] as const)('warns of a queue without a worker, as %s', async (who) => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      const clock = new FakeClock();
+      const dataSource = await account(world, who);
+      const { producer, log } = await world.start({ clock, dataSource, autoStart: false });
+
+      await producer.enqueue('emial', 0);
+      for (let looks = 0; looks < 2; looks++) {
+        await clock.untilSleeping(30_000);
+        await clock.advance(30_000);
+      }
+      const warnings = await eventually(() => log.filter((line) => line.includes('a worker')).length > 0 && log);
+
+      expect(warnings).toContainEqual(
+        expect.stringMatching(/^warn: No worker of any process has served queue "emial"/),
+      );
     });
 
     it('can call every verb of a worker and an admin', async () => {
