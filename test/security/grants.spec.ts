@@ -8,6 +8,7 @@ import { everyLock, everyVerb } from '../support/every-verb.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { claimFrom, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { systemClock } from '../../lib/common/clock.js';
 
 const GRANTS_ON_SCHEMA = GUIDE_GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
@@ -85,6 +86,26 @@ describeEngines(
       await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
       await received.until('cancelled', { jobId: id });
     });
+
+    it.each(['producer', 'asker'] as const)(
+      'can send a signal, and wakes the job that waits for it, as %s',
+      async (who) => {
+        const world = await setup();
+        const queues = { q: { events: true } };
+        const handlers = { q: async (job: JobContext) => job.waitFor('go', { key: String(job.id) }) };
+        const { producer, events } = await world.start({ queues, handlers });
+        const { id } = await producer.enqueue('q', 0);
+        await events.until('snoozed');
+        const dataSource = await account(world, who);
+        const sender = await world.start({ dataSource, queues, autoStart: false });
+
+        expect(await sender.producer.signal('go', String(id), 'now')).toBe(1);
+        expect(await events.until('completed')).toMatchObject({ jobId: id, result: 'now' });
+        await dataSource.transaction((manager) => sender.producer.signal('go', 'another', 1, { manager }));
+
+        expect(await world.sql('SELECT name FROM sql_queue_signals')).toHaveLength(2);
+      },
+    );
 
     it.each(['producer', 'asker'] as const)('warns of a queue without a worker, as %s', async (who) => {
       const world = await setup();
