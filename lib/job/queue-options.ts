@@ -43,7 +43,10 @@ export interface QueueOptions {
    * the handler runs. Default 30s.
    */
   lease?: Duration;
-  /** The time limit of an attempt. At its end the signal is aborted, and the attempt fails. Default false: no limit. */
+  /**
+   * The time limit of an attempt, from when codecs and the blob store have read its payload. At its end the signal is
+   * aborted, and the attempt fails. Default false: no limit.
+   */
   timeout?: Duration | false;
   /** The order of jobs with the same priority: oldest first or newest first. Default `fifo`. */
   order?: 'fifo' | 'lifo';

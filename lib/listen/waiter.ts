@@ -3,6 +3,7 @@ import type { Clock } from '../common/clock.js';
 import { OutageLog, type JobLogger } from '../common/logger.js';
 import { PollLoop } from '../common/poll-loop.js';
 import { hasCode, JobNotFoundError, ResultNotKeptError, StoreUnavailableError } from '../job/errors.js';
+import { jobRetentionMs } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/identifiers.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
@@ -211,9 +212,11 @@ export class Waiter {
       return wait.reject(isUnknown ? new JobNotFoundError(id) : new ResultNotKeptError(id, queue));
     }
     wait.update(job);
-    // The options of this process decide. Another process may keep results for longer, but this one cannot know.
-    const isKept = job.isRequest || job.hasKey || this.parts.optionsFor(job.queue).retention.completedMs !== false;
-    if (!wait.isOver && !isKept) wait.reject(new ResultNotKeptError(id, job.queue));
+    if (wait.isOver) return;
+    // Unless the job has its own, the options of this process decide. Another may keep results for longer, but this one
+    // cannot know.
+    const { completedMs } = this.parts.optionsFor(job.queue).retention;
+    if (jobRetentionMs(job.overrides, true, completedMs) === false) wait.reject(new ResultNotKeptError(id, job.queue));
   }
 }
 

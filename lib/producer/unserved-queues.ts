@@ -2,6 +2,7 @@ import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
 import { didYouMean } from '../common/message-text.js';
+import { hasCode } from '../job/errors.js';
 import type { QueueStore } from '../store/features/queues/queue-store.js';
 
 const LOOK_INTERVAL_MS = 30_000;
@@ -59,10 +60,20 @@ export class UnservedQueues {
     while (this.#watched.size > 0) {
       await this.parts.clock.sleep(LOOK_INTERVAL_MS, this.#stopping.signal, 'background');
       if (this.#stopping.signal.aborted) return;
-      // The calls of the application report an outage. The next look comes anyway.
-      await this.#look().catch(() => undefined);
+      await this.#look().catch((error: unknown) => this.#onFailure(error));
     }
     this.#running = undefined;
+  }
+
+  /** The calls of the application report an outage, and the next look comes anyway. A missing privilege ends all looks. */
+  #onFailure(error: unknown): void {
+    if (!hasCode(error, 'MISSING_PRIVILEGE')) return;
+    this.#stopping.abort();
+    this.#watched.clear();
+    this.parts.logger.warn(
+      `This process does not warn of queues without a worker. ${(error as Error).message} If the account shall not read ` +
+        `this, set \`defaults: { expectWorker: false }\`.`,
+    );
   }
 
   async #look(): Promise<void> {

@@ -125,7 +125,7 @@ describeStores('the outcome of a request', (setup) => {
         await jobs.rescue(rescueRules({ decide: () => outcomes.dead, retentionMs: () => false }));
       } else await admin.cancel(id!, () => false);
 
-      expect((await waits.readJobs([id!])).get(id!)).toMatchObject({ isRequest: true });
+      expect((await waits.readJobs([id!])).get(id!)).toMatchObject({ overrides: { reply: true } });
       expect(await historyIn(world, 60_001)).toEqual([]);
     },
   );

@@ -3,9 +3,12 @@ import { DataSource } from 'typeorm';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { archivedTo } from '../support/archives.js';
 import { describeEngines, plainJobs } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { claimFrom, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { systemClock } from '../../lib/common/clock.js';
 
 const GRANTS_ON_SCHEMA = GUIDE_GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
@@ -63,7 +66,7 @@ describeEngines(
       expect(Number(jobs)).toBe(58);
       expect(await world.sql('SELECT id FROM sql_queue_commit_log')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
-      await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);
+      await expect(dataSource.query('DELETE FROM sql_queue_history')).rejects.toThrow(/denied/);
       await expect(dataSource.query('DELETE FROM sql_queue_subscriptions')).rejects.toThrow(/denied/);
     });
 
@@ -82,6 +85,45 @@ describeEngines(
 
       await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
       await received.until('cancelled', { jobId: id });
+    });
+
+    it.each(['producer', 'asker'] as const)(
+      'can send a signal, and wakes the job that waits for it, as %s',
+      async (who) => {
+        const world = await setup();
+        const queues = { q: { events: true } };
+        const handlers = { q: async (job: JobContext) => job.waitFor('go', { key: String(job.id) }) };
+        const { producer, events } = await world.start({ queues, handlers });
+        const { id } = await producer.enqueue('q', 0);
+        await events.until('snoozed');
+        const dataSource = await account(world, who);
+        const sender = await world.start({ dataSource, queues, autoStart: false });
+
+        expect(await sender.producer.signal('go', String(id), 'now')).toBe(1);
+        expect(await events.until('completed')).toMatchObject({ jobId: id, result: 'now' });
+        await dataSource.transaction((manager) => sender.producer.signal('go', 'another', 1, { manager }));
+
+        expect(await world.sql('SELECT name FROM sql_queue_signals')).toHaveLength(2);
+      },
+    );
+
+    it.each(['producer', 'asker'] as const)('warns of a queue without a worker, as %s', async (who) => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      const clock = new FakeClock();
+      const dataSource = await account(world, who);
+      const { producer, log } = await world.start({ clock, dataSource, autoStart: false });
+
+      await producer.enqueue('emial', 0);
+      for (let looks = 0; looks < 2; looks++) {
+        await clock.untilSleeping(30_000);
+        await clock.advance(30_000);
+      }
+      const warnings = await eventually(() => log.filter((line) => line.includes('a worker')).length > 0 && log);
+
+      expect(warnings).toContainEqual(
+        expect.stringMatching(/^warn: No worker of any process has served queue "emial"/),
+      );
     });
 
     it('can call every verb of a worker and an admin', async () => {

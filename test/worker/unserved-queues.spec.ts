@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { MissingPrivilegeError } from '../../lib/job/errors.js';
 import { describeEngines, type World } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -145,6 +146,25 @@ describeEngines('a process that enqueues', (setup) => {
 
     expect(beforeSecondAnswer).toEqual([]);
     expect(warnings(process)).toHaveLength(1);
+  });
+
+  it('looks no more, and says so once, if its account may not read this', async () => {
+    const world = await setup();
+    const process = await producer(world);
+    process.reads.mockRejectedValue(new MissingPrivilegeError('SELECT command denied'));
+
+    await process.producer.enqueue('mail', 1);
+    await process.look();
+    await process.producer.enqueue('mail', 1);
+    await process.producer.enqueue('print', 1);
+
+    expect(process.reads).toHaveBeenCalledTimes(1);
+    expect(process.clock.sleeperCount).toBe(0);
+    expect(warnings(process)).toEqual([
+      expect.stringMatching(
+        /^warn: This process does not warn of queues without a worker\. .*SELECT command denied.* `defaults: \{ expectWorker: false \}`/,
+      ),
+    ]);
   });
 
   it('looks no more after it has closed', async () => {

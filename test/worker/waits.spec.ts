@@ -116,6 +116,34 @@ describeEngines('a waiter for a job', (setup) => {
     });
   });
 
+  it.each(['1h', { completed: '1h' }] as const)(
+    'receives the result of a job with a retention of its own (%j), whatever its queue keeps',
+    async (retention) => {
+      const world = await setup();
+      const { producer, runner } = await world.start({
+        queues: { q: { retention: { completed: false } } },
+        handlers: { q: () => 'kept' },
+        autoStart: false,
+      });
+      const { id } = await producer.enqueue('q', 0, { retention });
+
+      const waiting = kept(producer.waitFor(id));
+      const registered = async () => (await world.sql('SELECT job_id FROM sql_queue_waits')).length === 1;
+      await Promise.race([waiting, eventually(registered)]);
+      await runner.start();
+
+      expect(await waiting).toBe('kept');
+    },
+  );
+
+  it('is rejected at once if the job itself retains no result', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0, { retention: { completed: false } });
+
+    await expect(producer.waitFor(id)).rejects.toMatchObject({ code: 'RESULT_NOT_KEPT', jobId: id, queue: 'q' });
+  });
+
   it.each(['here', 'elsewhere'] as const)('is rejected if its job is removed %s', async (where) => {
     const world = await setup();
     const here = await world.start({ autoStart: false });

@@ -45,7 +45,8 @@ export interface PayloadCodec {
   readonly require?: boolean;
   /**
    * Whether `encode` would encode the text in the same way today, so that `rekey` skips it. The last codec of a list decides.
-   * Default: never. The text is an envelope without its content if the content is in a blob.
+   * Default: never, so that each call of `rekey` encodes all content. The text is an envelope without its content if the
+   * content is in a blob.
    */
   isCurrent?(stored: string): boolean;
 }

@@ -33,7 +33,7 @@ export class WaitTimeoutError extends SqlQueueError {
   }
 }
 
-/** The queue keeps no history of the job, so its outcome cannot be read. */
+/** The history does not keep the job, so its outcome cannot be read. */
 export class ResultNotKeptError extends SqlQueueError {
   readonly code = 'RESULT_NOT_KEPT';
 
@@ -42,8 +42,8 @@ export class ResultNotKeptError extends SqlQueueError {
     readonly queue: string,
   ) {
     super(
-      `Queue "${queue}" keeps no history of job ${jobId}, so its result cannot be waited for. Give the queue a history ` +
-        `(\`retention: { completed: '1h' }\`), or use producer.request().`,
+      `Queue "${queue}" keeps no history of job ${jobId}, so its result cannot be waited for. Give the queue or the job ` +
+        `a history (\`retention: { completed: '1h' }\`), or use producer.request().`,
     );
   }
 }

@@ -181,17 +181,21 @@ export class Run {
 
   /** Never rejects. */
   execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
-    const limitMs = this.#shortestTimeoutMs();
-    if (limitMs !== false)
-      this.#cancelTimeout = callAfter(this.clock, limitMs, () =>
-        this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
-      );
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
     void inRootContext(() => this.#handle(entry)).then(
       (ends) => this.#decide(ends),
       (error: unknown) => this.#fail(error),
     );
     return this.#ended;
+  }
+
+  /** Call it when the payloads are read: a slow codec or blob store must not take the time of the handler. */
+  #startTimeout(): void {
+    const limitMs = this.#shortestTimeoutMs();
+    if (limitMs === false || this.#isDecided) return;
+    this.#cancelTimeout = callAfter(this.clock, limitMs, () =>
+      this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
+    );
   }
 
   /** The handler or the time limit decides, whichever is first. Functions of the options may still delay the end. */
@@ -219,6 +223,9 @@ export class Run {
   async #handleOne(handle: Handler): Promise<readonly MaybePromise<AttemptEnd>[]> {
     const [attempt] = this.attempts as [Attempt];
     try {
+      const reading = attempt.readPayload();
+      if (reading instanceof Promise) await reading;
+      this.#startTimeout();
       const created = attempt.createContext(this.clock.now());
       const context = created instanceof Promise ? await created : created;
       if (!this.instrumentations) return [attempt.endOnReturn(await handle(context))];
@@ -231,6 +238,10 @@ export class Run {
   async #handleAll(handle: BatchHandler): Promise<readonly MaybePromise<AttemptEnd>[]> {
     const ends = new Map<Attempt, MaybePromise<AttemptEnd>>();
     const contexts = new Map<Attempt, JobContext>();
+    // One after the other, the reads of a service that is down would each wait for their time limit.
+    const reading = this.attempts.map((attempt) => attempt.readPayload()).filter((each) => each instanceof Promise);
+    if (reading.length > 0) await Promise.all(reading);
+    this.#startTimeout();
     const startedAt = this.clock.now();
     for (const attempt of this.attempts) {
       try {
@@ -240,7 +251,8 @@ export class Run {
         ends.set(attempt, attempt.endOnThrow(error));
       }
     }
-    if (contexts.size > 0) {
+    // The worker may have released the jobs while the schema checked them.
+    if (contexts.size > 0 && !this.#isDecided) {
       const called = [...contexts.keys()];
       const endOf = await this.#callBatchHandler(handle, [...contexts.values()]);
       called.forEach((attempt, index) => ends.set(attempt, endOf(attempt, index)));

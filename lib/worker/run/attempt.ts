@@ -24,7 +24,14 @@ import {
 } from './handler-actions.js';
 import { JobCalls } from './job-calls.js';
 import { JobChildren } from './job-children.js';
-import { JobContext, outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-context.js';
+import {
+  JobContext,
+  decodePayload,
+  outcomeOfUnreadable,
+  toContextFields,
+  toJobInput,
+  type JobInput,
+} from './job-context.js';
 import { JobSteps, stepKeyOf } from './job-steps.js';
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
@@ -35,6 +42,10 @@ export class Attempt implements HandlerActions {
   #calls: JobCalls | undefined;
   #areCallsClosed = false;
   #decidedOutcome: Outcome | undefined;
+  /** The decoded payload, until it is parsed. */
+  #text: string | undefined;
+  /** Set if the payload or the headers cannot be read. */
+  #unreadable: { readonly error: unknown; readonly outcome: Outcome } | undefined;
   #detachment: Detachment | undefined;
   /** The end after the first error. Later errors of the attempt do not change it. */
   #failure: MaybePromise<AttemptEnd> | undefined;
@@ -96,18 +107,22 @@ export class Attempt implements HandlerActions {
     inRootContext(() => this.#controller.abort(reason));
   }
 
-  /** Throws or rejects if the payload or the headers are invalid: a retry cannot help, so the job is dead. */
-  createContext(startedAt: Date): JobContext | Promise<JobContext> {
-    try {
-      const input = readJobInput(this.job, this.options);
-      if (!(input instanceof Promise)) return this.#newContext(input, startedAt);
-      return input.then(
-        (checked) => this.#newContext(checked, startedAt),
-        (error: unknown) => this.#rejectInput(error),
-      );
-    } catch (error) {
-      return this.#rejectInput(error);
-    }
+  /** Never throws or rejects: `createContext` throws the error. Codecs and the blob store have time limits of their own. */
+  readPayload(): MaybePromise<void> {
+    const { job, options } = this;
+    return this.#read(() => andThen(decodePayload(job, options), (text) => void (this.#text = text)));
+  }
+
+  /**
+   * Call it after `readPayload`. Throws or rejects if the payload or the headers cannot be read, or if the attempt was aborted
+   * meanwhile: a handler must not start for a job that is cancelled or released.
+   */
+  createContext(startedAt: Date): MaybePromise<JobContext> {
+    const text = this.#text;
+    // The text of a long payload must not stay in memory while the handler runs.
+    this.#text = undefined;
+    const input = text === undefined ? undefined : this.#read(() => toJobInput(this.job, text, this.options));
+    return andThen(input, (checked) => this.#newContext(checked, startedAt));
   }
 
   endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
@@ -158,6 +173,7 @@ export class Attempt implements HandlerActions {
     if (this.#decidedOutcome && !isMisused) return toAttemptEnd(this.#decidedOutcome);
     if (this.abortCode === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
     if (this.abortCode === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
+    if (this.#unreadable) return toAttemptEnd(this.#unreadable.outcome);
     // Another job of the batch decided its own outcome. That ended the call for all of them.
     this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
@@ -266,13 +282,24 @@ export class Attempt implements HandlerActions {
     return (this.#logger ??= attemptLogger(this.parts.logger, this.job, this.parts.workerId));
   }
 
-  #newContext(input: JobInput, startedAt: Date): JobContext {
-    return new JobContext(toContextFields(this.job, input, startedAt), this);
+  /** Undefined if the input cannot be read. */
+  #read<T>(read: () => MaybePromise<T>): MaybePromise<T | undefined> {
+    try {
+      const result = read();
+      return result instanceof Promise ? result.catch((error: unknown) => this.#markUnreadable(error)) : result;
+    } catch (error) {
+      return this.#markUnreadable(error);
+    }
   }
 
-  #rejectInput(error: unknown): never {
-    this.#decidedOutcome = outcomeOfUnreadable(error);
-    throw error;
+  #markUnreadable(error: unknown): undefined {
+    this.#unreadable = { error, outcome: outcomeOfUnreadable(error) };
+  }
+
+  #newContext(input: JobInput | undefined, startedAt: Date): JobContext {
+    if (!input) throw this.#unreadable!.error;
+    this.#abortController?.signal.throwIfAborted();
+    return new JobContext(toContextFields(this.job, input, startedAt), this);
   }
 }
 

@@ -277,21 +277,20 @@ export interface JobInput {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Throws or rejects with PayloadInvalidError, MalformedJobError, UndecodableContentError or ContentUnavailableError. Returns a
- * promise only if there is a schema, or if a codec returns one.
- */
-export function readJobInput(job: ClaimedJob, options: ResolvedQueueOptions): MaybePromise<JobInput> {
-  const { queue, name } = job;
-  const text = decodeWith(options.codec, job.payload, { what: 'payload', queue, name });
-  return text instanceof Promise ? readOnceDecoded(job, text, options) : readDecoded(job, text, options);
+/** Throws or rejects with UndecodableContentError or ContentUnavailableError. Returns a promise only if a codec does, or for a blob. */
+export function decodePayload(
+  { queue, name, payload }: ClaimedJob,
+  options: ResolvedQueueOptions,
+): MaybePromise<string> {
+  return decodeWith(options.codec, payload, { what: 'payload', queue, name });
 }
 
-async function readOnceDecoded(job: ClaimedJob, text: Promise<string>, options: ResolvedQueueOptions) {
-  return readDecoded(job, await text, options);
-}
-
-function readDecoded({ id, queue, headers: stored }: ClaimedJob, text: string, options: ResolvedQueueOptions) {
+/** Throws or rejects with PayloadInvalidError or MalformedJobError. Returns a promise only if there is a schema. */
+export function toJobInput(
+  { id, queue, headers: stored }: ClaimedJob,
+  text: string,
+  options: ResolvedQueueOptions,
+): MaybePromise<JobInput> {
   const payload = parsePayload(queue, text);
   const parsedHeaders = readHeaders(stored);
   if ('problem' in parsedHeaders) throw new MalformedJobError(id, queue, 'headers', parsedHeaders.problem);

@@ -133,13 +133,5 @@ function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: numbe
 }
 
 function toAwaitedJob({ queue, state, result, error, options }: AwaitedRow): AwaitedJob {
-  const overrides = parseJsonOrNull<JobOverrides>(options);
-  return {
-    queue,
-    state,
-    result,
-    error: readError(error),
-    isRequest: overrides?.reply === true,
-    hasKey: overrides?.key !== undefined,
-  };
+  return { queue, state, result, error: readError(error), overrides: parseJsonOrNull<JobOverrides>(options) };
 }

@@ -1,14 +1,13 @@
 import type { JobRecord } from '../../../job/job.js';
+import type { JobOverrides } from '../../../job/job-overrides.js';
 
 export interface AwaitedJob extends Readonly<Pick<JobRecord, 'queue' | 'state' | 'error'>> {
   /** The encoded result; null if there is none. */
   readonly result: string | null;
   /** The reason why this process cannot decode the result, which is then null. */
   readonly undecodable?: Error;
-  /** The job is a request: its outcome is kept for the caller, even if its queue keeps no history. */
-  readonly isRequest: boolean;
-  /** The job has a key: its outcome is kept for some minutes, even if its queue keeps no history. */
-  readonly hasKey: boolean;
+  /** They may keep the outcome for longer, or for a shorter time, than the queue does. */
+  readonly overrides: JobOverrides | null;
 }
 
 /** Stores which processes wait for which jobs. */
