@@ -25,11 +25,11 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
       await world.admin.setPaused(['q'], paused);
       await world.groups.setPaused('grouped', 'b', paused);
 
-      const facts = await Promise.all(ids.map((id) => world.admin.facts(id)));
+      const facts = await Promise.all(ids.map((id) => world.admin.facts(id, () => 'fifo')));
 
       expect(facts.map((each) => each?.job.id)).toEqual(ids);
     }
-    expect(await world.admin.facts(-1)).toBeNull();
+    expect(await world.admin.facts(-1, () => 'fifo')).toBeNull();
   });
 
   it('reads queues, events, signals, cancellation requests and references to blobs', async () => {

@@ -303,6 +303,30 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, last.id)).toMatchObject([{ reason: 'next' }]);
   });
 
+  it('counts the waiting jobs that were enqueued after it if the queue has the order lifo', async () => {
+    const world = await setup();
+    const { producer } = await startIdle(world, 'q');
+    const { admin } = await world.start({ autoStart: false, queues: { q: { order: 'lifo' } } });
+    const ids = (await producer.enqueueMany('q', plainJobs(303))).map(({ id }) => id);
+    await world.sql(
+      `UPDATE sql_queue_jobs SET state = 'active', claim_id = 1 WHERE id BETWEEN ${ids[80]!} AND ${ids[299]!}`,
+    );
+
+    const [oldest, middle, last] = [ids[0]!, ids[79]!, ids[302]!];
+    expect(await reasonsOf(admin, oldest)).toEqual([{ reason: 'behind', jobs: 82, atLeast: false, order: 'lifo' }]);
+    expect(await reasonsOf(admin, middle)).toMatchObject([{ reason: 'behind', jobs: 3, atLeast: false }]);
+    expect(await reasonsOf(admin, last)).toMatchObject([{ reason: 'next' }]);
+    await producer.enqueueMany('q', [{ payload: 0, options: { priority: -1 } }]);
+    expect(await textsOf(admin, { id: last })).toEqual([
+      'It waits behind 1 job that is more urgent or was enqueued after it.',
+    ]);
+    await producer.enqueueMany('q', plainJobs(300));
+    expect(await reasonsOf(admin, last)).toMatchObject([{ reason: 'behind', jobs: 200, atLeast: true }]);
+    await producer.enqueue('q', 0, { group: 'g' });
+    const grouped = await producer.enqueue('q', 0, { group: 'g' });
+    expect(await reasonsOf(admin, grouped.id)).toMatchObject([{ reason: 'behind', jobs: 1, order: 'fifo' }]);
+  });
+
   it('counts the jobs before it behind many active ones', async () => {
     const world = await setup();
     const { producer, admin } = await startIdle(world, 'q');

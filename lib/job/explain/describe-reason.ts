@@ -68,9 +68,9 @@ const SENTENCES: Sentences = {
   'clock-differs': ({ aheadMs }) =>
     `The clock of the database is ${age(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this ` +
     `process, and it decides which jobs are due. Synchronize both with NTP.`,
-  behind: ({ jobs, atLeast }) =>
+  behind: ({ jobs, atLeast, order }) =>
     `It waits behind ${jobs}${atLeast ? ' or more' : ''} job${jobs === 1 ? ' that is' : 's that are'} more urgent or ` +
-    `${jobs === 1 ? 'was' : 'were'} enqueued before.`,
+    `${jobs === 1 ? 'was' : 'were'} enqueued ${order === 'lifo' ? 'after it' : 'before'}.`,
   next: () => 'Nothing holds it up: a worker claims it when it has a free slot, at the latest with its next poll.',
   running: (reason, { nowMs }) => describeRunning(reason, nowMs),
   'cancel-requested': () => 'It is being cancelled: its worker aborts the signal of the handler, which has yet to end.',

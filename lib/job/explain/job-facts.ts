@@ -31,6 +31,9 @@ export interface JobFacts {
   readonly surroundings: Surroundings | undefined;
 }
 
+/** The option `order` of a queue in this process. The database does not know it. */
+export type OrderOf = (queue: string) => 'fifo' | 'lifo';
+
 export interface ClaimFacts {
   readonly workerId: string;
   /** Null if the row of the worker is gone. */
@@ -65,8 +68,8 @@ export interface Surroundings {
   readonly needsMore: boolean;
   /** The stage in which the job waits for people. */
   readonly stage: string | null;
-  /** The waiting jobs that come first. */
-  readonly ahead: JobCountUpTo;
+  /** The waiting jobs that come first, and the order of those with the priority of the job. */
+  readonly ahead: JobCountUpTo & { readonly order: ReturnType<OrderOf> };
 }
 
 export interface LimitFacts extends Limits {

@@ -71,8 +71,11 @@ export type JobReason =
   | { reason: 'staged'; stage: string }
   /** The clock of the database decides which jobs are due. Positive: it is ahead of the clock of this process. */
   | { reason: 'clock-differs'; aheadMs: number }
-  /** More urgent or earlier jobs wait, with a group those of the group. Counted up to 200. */
-  | ({ reason: 'behind' } & JobCountUpTo)
+  /**
+   * More urgent jobs wait, or earlier ones, with a group those of the group. Counted up to 200. `order` is `lifo` if this
+   * process knows that the queue has this order: then later jobs come first.
+   */
+  | ({ reason: 'behind'; order: 'fifo' | 'lifo' } & JobCountUpTo)
   /** Nothing holds it up. A worker claims it with its next poll. */
   | { reason: 'next' }
   /** A worker has it. `isStarted`: false while it waits in the worker for a free slot. */

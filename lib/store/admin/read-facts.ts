@@ -1,4 +1,4 @@
-import type { ClaimFacts, GroupFacts, JobFacts, Surroundings } from '../../job/explain/job-facts.js';
+import type { ClaimFacts, GroupFacts, JobFacts, OrderOf, Surroundings } from '../../job/explain/job-facts.js';
 import type { JobCountUpTo } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
 import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
@@ -90,7 +90,13 @@ const ahead = (ranges: readonly number[]) =>
     ])
     .join(' UNION ALL ');
 
-const AHEAD_IN_QUEUE = ahead([IN_QUEUE]);
+// Newer jobs come first, so claimed ones may stand anywhere between waiting ones. This passes all of them, as the claim does.
+const AHEAD_IN_LIFO_QUEUE = [
+  aheadIn(IN_QUEUE, `priority < :priority AND state = 'waiting'`, 'urgent'),
+  aheadIn(IN_QUEUE, `priority = :priority AND id > :id AND state = 'waiting'`, 'newer'),
+].join(' UNION ALL ');
+
+const AHEAD_IN_QUEUE = { fifo: ahead([IN_QUEUE]), lifo: AHEAD_IN_LIFO_QUEUE };
 const AHEAD_IN_GROUP = ahead([IN_GROUP, ARRIVING, RETURNED]);
 
 type JobRow = Omit<TableRow<'jobs'>, 'state' | 'due_at'> & { readonly state: JobState; readonly at: number };
@@ -108,7 +114,7 @@ type ClaimRow = Pick<
   };
 
 /** Reads without locks, in at most three round trips and a bounded number of rows. Null if the job is in no table. */
-export function* readFacts(id: number): Work<JobFacts | null> {
+export function* readFacts(id: number, orderOf: OrderOf): Work<JobFacts | null> {
   const [live, finished] = yield* executeAll([statement(JOB, { id }), statement(FINISHED, { id })]);
   const ended = finished!.rows[0] as unknown as FinishedRow | undefined;
   const row = live!.rows[0] as unknown as JobRow | undefined;
@@ -120,7 +126,7 @@ export function* readFacts(id: number): Work<JobFacts | null> {
     // The job has just left its claim: the next call finds it elsewhere.
     if (claim) return { nowMs, job, claim: claimFacts(claim, id), surroundings: undefined };
   }
-  return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row) };
+  return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row, orderOf) };
 }
 
 function endedFacts(row: FinishedRow): JobFacts {
@@ -166,10 +172,12 @@ function claimFacts(row: ClaimRow, id: number): ClaimFacts {
   };
 }
 
-function* readSurroundings(row: JobRow): Work<Surroundings> {
+function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
   const { queue, state, group_key: group, priority, runnable } = row;
   const id = Number(row.id);
   const inGroup = group !== '';
+  // Turns of groups know no other order.
+  const order = inGroup ? 'fifo' : orderOf(queue);
   const reads: Readonly<Record<string, Statement>> = {
     queue: statement(QUEUE, { queue }),
     limits: statement(LIMITS, { queue }),
@@ -179,7 +187,7 @@ function* readSurroundings(row: JobRow): Work<Surroundings> {
     ...(runnable === IN_STAGE && { stage: statement(STAGE, { id }) }),
     ...(state === 'waiting' &&
       runnable !== IN_STAGE && {
-        ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE, { queue, group, priority, id }),
+        ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE[order], { queue, group, priority, id }),
       }),
   };
   const names = Object.keys(reads);
@@ -207,7 +215,7 @@ function* readSurroundings(row: JobRow): Work<Surroundings> {
     needs: needed.needs,
     needsMore: needed.more,
     stage: stage?.stage ?? null,
-    ahead: countOf(rowsOf('ahead')),
+    ahead: { ...countOf(rowsOf('ahead')), order },
   };
 }
 
