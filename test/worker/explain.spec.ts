@@ -374,6 +374,16 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, staged.id)).toMatchObject([{ reason: 'staged', stage: 'review' }]);
   });
 
+  it('says who holds it until it is released', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const job = await producer.enqueue('q', 0);
+    await consumer.assign(job.id, 'bob');
+
+    expect(await reasonsOf(admin, job.id)).toMatchObject([{ reason: 'assigned', owner: 'bob', leaseUntil: null }]);
+    expect((await textsOf(admin, job))[0]).toMatch(/^It is held by owner "bob" since .+\), until it is released\. /);
+  });
+
   it('says how it has ended, with its error', async () => {
     const world = await setup();
     const { producer, admin, events } = await world.start({

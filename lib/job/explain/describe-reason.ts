@@ -79,7 +79,7 @@ const SENTENCES: Sentences = {
   assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
     const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
     const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';
-    const lease = `with a lease until ${whenOf(leaseUntil, nowMs)}`;
+    const lease = leaseUntil ? `with a lease until ${whenOf(leaseUntil, nowMs)}` : 'until it is released';
     return `It is held by ${holder} since ${whenOf(since, nowMs)}${snoozed}, ${lease}. admin.release(${job.id}) takes it away.`;
   },
   ended: ({ state, at, error }, { job, nowMs }) => {

@@ -51,7 +51,7 @@ function reasonsOfClaim(claim: ClaimFacts, nowMs: number): JobReason[] {
   const first: JobReason[] = isExpired ? [{ reason: 'lease-expired', since: new Date(leaseUntilMs) }] : [];
   if (owner !== null) {
     const snoozedUntil = snoozedUntilMs !== null && snoozedUntilMs > nowMs ? new Date(snoozedUntilMs) : null;
-    const leaseUntil = new Date(leaseUntilMs ?? nowMs);
+    const leaseUntil = leaseUntilMs === null ? null : new Date(leaseUntilMs);
     return [...first, { reason: 'assigned', owner: owner || null, since, leaseUntil, snoozedUntil }];
   }
   if (claim.isCancelRequested) first.push({ reason: 'cancel-requested' });

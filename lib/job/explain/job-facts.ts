@@ -41,7 +41,7 @@ export interface ClaimFacts {
   /** Null for a worker; '' for the bearer of a token. */
   readonly owner: string | null;
   readonly claimedAtMs: number;
-  /** Null if the claim lasts as long as its worker keeps a lock. */
+  /** Null if the claim lasts as long as its worker keeps a lock, or if its owner has it until it is released. */
   readonly leaseUntilMs: number | null;
   readonly isStarted: boolean;
   readonly isCancelRequested: boolean;

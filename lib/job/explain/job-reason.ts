@@ -90,8 +90,8 @@ export type JobReason =
   | { reason: 'cancel-requested' }
   /** The lease of its claim is over: a worker of its queue will rescue the job. */
   | { reason: 'lease-expired'; since: Date }
-  /** A person or another program has it. */
-  | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date; snoozedUntil: Date | null }
+  /** A person or another program has it. `leaseUntil` is null if it is held until it is released. */
+  | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date | null; snoozedUntil: Date | null }
   | { reason: 'ended'; state: FinalState; at: Date; error: StoredError | null };
 
 /** The answer of `QueueAdmin.explain`. */

@@ -5,6 +5,7 @@ import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../
 import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
 import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
 import { findActiveJobs } from '../features/groups/active-jobs.js';
+import { leaseEndMs } from '../features/people/assign.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limits-row.js';
 import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
@@ -165,7 +166,7 @@ function claimFacts(row: ClaimRow, id: number): ClaimFacts {
     worker: host === null ? null : { host, pid: Number(pid), seenAtMs: Number(seen_at) },
     owner,
     claimedAtMs: Number(row.claimed_at),
-    leaseUntilMs: isBoundToLock ? null : Number(row.lease_until),
+    leaseUntilMs: isBoundToLock ? null : readDate(leaseEndMs(row.lease_until)),
     isStarted: (readIds(row.job_ids) ?? [id]).slice(0, Number(row.start_limit)).includes(id),
     isCancelRequested: readIds(row.cancel_requests)?.includes(id) ?? false,
     snoozedUntilMs: readDate(row.snoozed_until),
