@@ -4,8 +4,10 @@ import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, plainJobs, type World } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
 
 describeEngines('the explanation of a job', (setup) => {
@@ -356,6 +358,35 @@ describeEngines('the explanation of a job', (setup) => {
     expect(cancelled.map(({ reason }) => reason)).toContain('cancel-requested');
   });
 
+  it('says that no worker serves its queue, and when its own was last seen, if that worker is lost', async () => {
+    const world = await setup();
+    // A process without a heartbeat.
+    const worker = await startBusy(world, {}, new FakeClock());
+    const { admin } = await world.start({ autoStart: false });
+    const job = await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+
+    const before = await textsOf(admin, job);
+    world.advance(6 * HOUR_MS);
+    const expired = await reasonsOf(admin, job.id);
+    const texts = await textsOf(admin, job);
+    await world.sql('UPDATE sql_queue_claims SET lock_id = 1');
+    const expiredByLock = await reasonsOf(admin, job.id);
+    await world.sql('UPDATE sql_queue_claims SET lease_until = lease_until + 86400000');
+    const byLock = await reasonsOf(admin, job.id);
+    const [, text] = await textsOf(admin, job);
+
+    const noWorker = { reason: 'no-worker', here: 'no-handler', excludedBy: 0 };
+    const running = { reason: 'running', isStarted: true, worker: { pid: process.pid } };
+    expect(before).toEqual([expect.stringMatching(/^It runs in process /)]);
+    expect(expired).toMatchObject([noWorker, { reason: 'lease-expired', since: expect.any(Date) }, running]);
+    expect(expiredByLock).toEqual(expired);
+    expect(texts[1]).toContain('Any running worker rescues the job');
+    expect(texts[2]).toMatch(/^It was started at .+ by process \d+ on \S+, which was last seen at \S+ \(6h ago\)\.$/);
+    expect(byLock).toMatchObject([noWorker, { ...running, leaseUntil: null }]);
+    expect(text).toMatch(/^It was started at /);
+  });
+
   it('says who holds it, that its lease has expired, and in which stage it waits for people', async () => {
     const world = await setup();
     const { producer, admin, consumer } = await world.start({ autoStart: false });
@@ -435,9 +466,13 @@ async function startIdle(world: World, queue: string): Promise<Engine> {
 }
 
 /** A worker whose jobs run until `finish()`. */
-async function startBusy(world: World, options: QueueOptions): Promise<Engine & { finish: () => void }> {
+async function startBusy(
+  world: World,
+  options: QueueOptions,
+  clock?: FakeClock,
+): Promise<Engine & { finish: () => void }> {
   const { open: finish, opened } = gate();
-  const engine = await world.start({ handlers: { q: () => opened }, queues: { q: options } });
+  const engine = await world.start({ handlers: { q: () => opened }, queues: { q: options }, clock });
   world.afterTest(finish);
   return { ...engine, finish };
 }

@@ -1,5 +1,5 @@
 import { age } from '../../common/units.js';
-import type { JobFacts } from './job-facts.js';
+import { isSilent, type JobFacts } from './job-facts.js';
 import type { ChangeOfPause, JobReason } from './job-reason.js';
 
 type Described = Pick<JobFacts, 'nowMs'> & {
@@ -73,9 +73,11 @@ const SENTENCES: Sentences = {
     `${jobs === 1 ? 'was' : 'were'} enqueued ${order === 'lifo' ? 'after it' : 'before'}.`,
   next: () => 'Nothing holds it up: a worker claims it when it has a free slot, at the latest with its next poll.',
   running: (reason, { nowMs }) => describeRunning(reason, nowMs),
-  'cancel-requested': () => 'It is being cancelled: its worker aborts the signal of the handler, which has yet to end.',
+  'cancel-requested': () =>
+    'It is being cancelled: its worker aborts the signal of the handler, which has yet to end. A rescue cancels it, too.',
   'lease-expired': ({ since }, { nowMs }) =>
-    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. A worker of the queue rescues the job.`,
+    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}, and so does a ` +
+    `consumer.claim that finds no other job.`,
   assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
     const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
     const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';
@@ -88,6 +90,8 @@ const SENTENCES: Sentences = {
     return `It has ended ${state} at ${whenOf(at, nowMs)}${message}${/[.!?]$/.test(message) ? '' : '.'}${wayOut}`;
   },
 };
+
+const RESCUE = 'Any running worker rescues the job';
 
 const JUST_ENDED = 'jobs that have just ended';
 
@@ -109,6 +113,13 @@ function describeNoWorker({ excludedBy, here, suggestion }: Of<'no-worker'>, que
 
 function describeRunning({ worker, since, leaseUntil, isStarted }: Of<'running'>, nowMs: number): string {
   const process = 'host' in worker ? `process ${worker.pid} on ${worker.host}` : `worker ${worker.id}`;
+  const isExpired = leaseUntil !== null && leaseUntil.getTime() <= nowMs;
+  if (isExpired || ('host' in worker && isSilent(worker.seenAt.getTime(), nowMs))) {
+    const seen = 'host' in worker ? `, which was last seen at ${whenOf(worker.seenAt, nowMs)}` : '';
+    const end =
+      isExpired || leaseUntil === null ? '' : ` ${RESCUE} at the end of its lease, ${whenOf(leaseUntil, nowMs)}.`;
+    return `It was ${isStarted ? 'started' : 'claimed'} at ${whenOf(since, nowMs)} by ${process}${seen}.${end}`;
+  }
   const lease = leaseUntil === null ? '' : `, with a lease until ${whenOf(leaseUntil, nowMs)}`;
   if (isStarted) return `It runs in ${process} since ${whenOf(since, nowMs)}${lease}.`;
   return `It has been claimed by ${process} at ${whenOf(since, nowMs)}${lease}, and waits there for a free slot.`;

@@ -5,7 +5,7 @@ import { allowedInMs, jobsAllowed, type RateUse } from '../limits/rate.js';
 import type { Rate } from '../limits/limit-options.js';
 import { isEnabledAt } from '../settings/enabled.js';
 import type { StoredError } from '../stored-error.js';
-import type { ClaimFacts, GroupFacts, JobFacts, LimitFacts, Surroundings } from './job-facts.js';
+import type { ClaimFacts, GroupFacts, JobFacts, LimitFacts, Surroundings, WorkersFacts } from './job-facts.js';
 import type { JobReason } from './job-reason.js';
 
 /** What this process knows. */
@@ -32,7 +32,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError | null): JobReason[] {
   const { job, claim, surroundings } = facts;
   if (isFinalState(job.state)) return [{ reason: 'ended', state: job.state, at: new Date(job.finishedAtMs!), error }];
-  if (claim) return reasonsOfClaim(claim, facts.nowMs);
+  if (claim) return reasonsOfClaim(job.queue, claim, own, facts.nowMs);
   const { malformed } = job;
   const isExpired = job.expiresAtMs !== null && job.expiresAtMs < facts.nowMs;
   const all: (JobReason | undefined)[] = [
@@ -44,11 +44,13 @@ export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError
   return reasons.length > 0 ? reasons : [{ reason: 'next' }];
 }
 
-function reasonsOfClaim(claim: ClaimFacts, nowMs: number): JobReason[] {
+function reasonsOfClaim(queue: string, claim: ClaimFacts, own: OwnProcess, nowMs: number): JobReason[] {
   const { leaseUntilMs, snoozedUntilMs, owner } = claim;
   const since = new Date(claim.claimedAtMs);
+  const unserved = claim.workers && noWorker(queue, claim.workers, own);
+  const first: JobReason[] = unserved ? [unserved] : [];
   const isExpired = leaseUntilMs !== null && leaseUntilMs <= nowMs;
-  const first: JobReason[] = isExpired ? [{ reason: 'lease-expired', since: new Date(leaseUntilMs) }] : [];
+  if (isExpired) first.push({ reason: 'lease-expired', since: new Date(leaseUntilMs) });
   if (owner !== null) {
     const snoozedUntil = snoozedUntilMs !== null && snoozedUntilMs > nowMs ? new Date(snoozedUntilMs) : null;
     const leaseUntil = leaseUntilMs === null ? null : new Date(leaseUntilMs);
@@ -76,7 +78,7 @@ function reasonsToWait(facts: JobFacts, around: Surroundings, own: OwnProcess): 
   const blocked: JobReason = { reason: 'blocked', needs: [...around.needs], more: around.needsMore };
   const isWaiting = job.state === 'waiting';
   return [
-    noWorker(job.queue, around, own),
+    noWorker(job.queue, around.workers, own),
     own.worksQueue && !own.handlesName ? { reason: 'no-handler' } : undefined,
     around.pause && { reason: 'queue-paused', ...around.pause },
     group?.pause && { reason: 'group-paused', group: job.group!, ...group.pause },
@@ -90,7 +92,7 @@ function reasonsToWait(facts: JobFacts, around: Surroundings, own: OwnProcess): 
   ];
 }
 
-function noWorker(queue: string, { workers }: Surroundings, own: OwnProcess): JobReason | undefined {
+function noWorker(queue: string, workers: WorkersFacts, own: OwnProcess): JobReason | undefined {
   if (workers.serving > 0) return undefined;
   const here = !own.hasHandlers ? 'no-handler' : own.worksQueue ? 'not-running' : 'excluded';
   const [, suggestion = null] = /"(.*)"/.exec(didYouMean(queue, workers.servedQueues)) ?? [];

@@ -2,6 +2,7 @@ import type { GroupOverrides } from '../groups/group-options.js';
 import type { JobState } from '../job-state.js';
 import type { Limits } from '../limits/limit-options.js';
 import type { RateUse } from '../limits/rate.js';
+import { PROBLEM_LIMITS } from '../problems/queue-problem.js';
 import type { ColumnProblem } from '../read-columns.js';
 import type { EnabledTimes } from '../settings/enabled.js';
 import type { ChangeOfPause, JobCountUpTo, NeededJob } from './job-reason.js';
@@ -34,6 +35,20 @@ export interface JobFacts {
 /** The option `order` of a queue in this process. The database does not know it. */
 export type OrderOf = (queue: string) => 'fifo' | 'lifo';
 
+type Holder = Pick<ClaimFacts, 'owner' | 'worker' | 'leaseUntilMs'>;
+
+/** Whether a worker has the job, or has handed it off, and shows no sign of life. */
+export function isHolderLost({ owner, worker, leaseUntilMs }: Holder, nowMs: number): boolean {
+  const isExpired = leaseUntilMs !== null && leaseUntilMs <= nowMs;
+  // The process of a person has no row of a worker. The next claim of a person takes the job.
+  if (owner !== null) return isExpired && worker !== null;
+  return isExpired || (worker !== null && isSilent(worker.seenAtMs, nowMs));
+}
+
+export function isSilent(seenAtMs: number, nowMs: number): boolean {
+  return seenAtMs < nowMs - PROBLEM_LIMITS.silentMs;
+}
+
 export interface ClaimFacts {
   readonly workerId: string;
   /** Null if the row of the worker is gone. */
@@ -41,20 +56,24 @@ export interface ClaimFacts {
   /** Null for a worker; '' for the bearer of a token. */
   readonly owner: string | null;
   readonly claimedAtMs: number;
-  /** Null if the claim lasts as long as its worker keeps a lock, or if its owner has it until it is released. */
+  /** Null while a claim that is bound to a lock has a lease, and if the owner has the job until it is released. */
   readonly leaseUntilMs: number | null;
   readonly isStarted: boolean;
   readonly isCancelRequested: boolean;
   readonly snoozedUntilMs: number | null;
+  /** The workers of its queue, one of which must run the job again. Undefined unless `isHolderLost`. */
+  readonly workers: WorkersFacts | undefined;
+}
+
+export interface WorkersFacts {
+  readonly serving: number;
+  readonly excluding: number;
+  /** Queues of running workers. Only read if none of them serves the queue. */
+  readonly servedQueues: readonly string[];
 }
 
 export interface Surroundings {
-  readonly workers: {
-    readonly serving: number;
-    readonly excluding: number;
-    /** Queues of running workers. Only read if none of them serves the queue. */
-    readonly servedQueues: readonly string[];
-  };
+  readonly workers: WorkersFacts;
   /** Undefined: not paused. */
   readonly pause: ChangeOfPause | undefined;
   readonly enabled: boolean | EnabledTimes | undefined;

@@ -78,7 +78,10 @@ export type JobReason =
   | ({ reason: 'behind'; order: 'fifo' | 'lifo' } & JobCountUpTo)
   /** Nothing holds it up. A worker claims it with its next poll. */
   | { reason: 'next' }
-  /** A worker has it. `isStarted`: false while it waits in the worker for a free slot. */
+  /**
+   * A worker has it. `isStarted`: false while it waits in the worker for a free slot. With `lease-expired`, or a `seenAt`
+   * more than a minute ago, that worker may be dead.
+   */
   | {
       reason: 'running';
       worker: { id: string; host: string; pid: number; seenAt: Date } | { id: string };
@@ -88,7 +91,7 @@ export type JobReason =
       isStarted: boolean;
     }
   | { reason: 'cancel-requested' }
-  /** The lease of its claim is over: a worker of its queue will rescue the job. */
+  /** The lease of its claim is over: any running worker rescues the job. */
   | { reason: 'lease-expired'; since: Date }
   /** A person or another program has it. `leaseUntil` is null if it is held until it is released. */
   | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date | null; snoozedUntil: Date | null }

@@ -1,8 +1,16 @@
-import type { ClaimFacts, GroupFacts, JobFacts, OrderOf, Surroundings } from '../../job/explain/job-facts.js';
+import {
+  isHolderLost,
+  type ClaimFacts,
+  type GroupFacts,
+  type JobFacts,
+  type OrderOf,
+  type Surroundings,
+  type WorkersFacts,
+} from '../../job/explain/job-facts.js';
 import type { JobCountUpTo } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
 import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
-import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
+import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
 import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
 import { findActiveJobs } from '../features/groups/active-jobs.js';
 import { leaseEndMs } from '../features/people/assign.js';
@@ -123,9 +131,16 @@ export function* readFacts(id: number, orderOf: OrderOf): Work<JobFacts | null> 
   const nowMs = Number(row.at);
   const job = jobFacts(row);
   if (Number(row.claim_id) !== 0) {
-    const [claim] = yield* query<ClaimRow>(CLAIM, { claimId: Number(row.claim_id) });
-    // The job has just left its claim: the next call finds it elsewhere.
-    if (claim) return { nowMs, job, claim: claimFacts(claim, id), surroundings: undefined };
+    const [found, workers] = yield* executeAll([
+      statement(CLAIM, { claimId: Number(row.claim_id) }),
+      selectWorkers(row.queue),
+    ]);
+    const held = found!.rows[0] && claimFacts(found!.rows[0] as unknown as ClaimRow, id, nowMs);
+    // If not, the job has just left its claim: the next call finds it elsewhere.
+    if (held) {
+      const claim = { ...held, workers: isHolderLost(held, nowMs) ? yield* workersFacts(workers!) : undefined };
+      return { nowMs, job, claim, surroundings: undefined };
+    }
   }
   return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row, orderOf) };
 }
@@ -158,15 +173,17 @@ function jobFacts(row: JobRow): JobFacts['job'] {
   };
 }
 
-function claimFacts(row: ClaimRow, id: number): ClaimFacts {
+function claimFacts(row: ClaimRow, id: number, nowMs: number): Omit<ClaimFacts, 'workers'> {
   const { worker_id, owner, host, pid, seen_at } = row;
-  const isBoundToLock = Number(row.lock_id) !== 0;
+  const leaseUntilMs = readDate(leaseEndMs(row.lease_until));
+  // Such a claim also expires with its lease.
+  const isBoundToLock = Number(row.lock_id) !== 0 && leaseUntilMs !== null && leaseUntilMs > nowMs;
   return {
     workerId: worker_id,
     worker: host === null ? null : { host, pid: Number(pid), seenAtMs: Number(seen_at) },
     owner,
     claimedAtMs: Number(row.claimed_at),
-    leaseUntilMs: isBoundToLock ? null : readDate(leaseEndMs(row.lease_until)),
+    leaseUntilMs: isBoundToLock ? null : leaseUntilMs,
     isStarted: (readIds(row.job_ids) ?? [id]).slice(0, Number(row.start_limit)).includes(id),
     isCancelRequested: readIds(row.cancel_requests)?.includes(id) ?? false,
     snoozedUntilMs: readDate(row.snoozed_until),
@@ -182,7 +199,7 @@ function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
   const reads: Readonly<Record<string, Statement>> = {
     queue: statement(QUEUE, { queue }),
     limits: statement(LIMITS, { queue }),
-    workers: statement(WORKERS, { queue, quoted: JSON.stringify(queue) }),
+    workers: selectWorkers(queue),
     ...(inGroup && { group: statement(GROUP, { queue, group }) }),
     ...(state === 'scheduled' && { step: statement(STEP, { id, runAt: row.run_at }) }),
     ...(runnable === IN_STAGE && { stage: statement(STAGE, { id }) }),
@@ -195,19 +212,13 @@ function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
   const results = yield* executeAll(Object.values(reads));
   const rowsOf = <Row>(name: string) => (results[names.indexOf(name)]?.rows ?? []) as unknown as readonly Row[];
   const [settings] = rowsOf<Pick<TableRow<'queues'>, 'paused' | 'settings'>>('queue');
-  const [workers] = rowsOf<{ serving: number; excluding: number }>('workers');
   const [step] = rowsOf<{ name: string; state: string; signal_key: string | null }>('step');
   const [stage] = rowsOf<{ stage: string }>('stage');
   const [limits] = rowsOf<LimitsRow>('limits');
   const [groupRow] = rowsOf<GroupRow>('group');
-  const serving = Number(workers!.serving);
   const needed = state === 'blocked' ? yield* readNeededJobs(id) : { needs: [], more: false };
   return {
-    workers: {
-      serving,
-      excluding: Number(workers!.excluding),
-      servedQueues: serving > 0 ? [] : yield* readServedQueues(),
-    },
+    workers: yield* workersFacts(results[names.indexOf('workers')]!),
     pause: settings && settings.paused > 0 ? yield* readPause(queue) : undefined,
     enabled: settings && settingsOf(settings).enabled,
     limits: limits && (yield* limitFacts(queue, limits, state)),
@@ -218,6 +229,15 @@ function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
     stage: stage?.stage ?? null,
     ahead: { ...countOf(rowsOf('ahead')), order },
   };
+}
+
+function selectWorkers(queue: string): Statement {
+  return statement(WORKERS, { quoted: JSON.stringify(queue) });
+}
+
+function* workersFacts({ rows }: StatementResult): Work<WorkersFacts> {
+  const [serving, excluding] = [Number(rows[0]!['serving']), Number(rows[0]!['excluding'])];
+  return { serving, excluding, servedQueues: serving > 0 ? [] : yield* readServedQueues() };
 }
 
 function* limitFacts(queue: string, row: LimitsRow, state: JobState): Work<Surroundings['limits']> {
