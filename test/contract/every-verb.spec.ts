@@ -41,7 +41,7 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
 
     expect([await admin.hasQueue('q'), await admin.hasQueue('none')]).toEqual([true, false]);
     expect(await admin.queueNames()).toEqual(['q']);
-    expect(await queues.readService(['q'])).toEqual({ unserved: ['q'], known: [] });
+    expect(await queues.readService(['q'])).toEqual({ unserved: ['q'], known: [], served: [] });
     expect(await events.lastIds(10)).toEqual([]);
     expect(await events.readByIds([1, 2])).toEqual([]);
     expect((await steps.signals(PAGE, false)).signals).toHaveLength(1);

@@ -405,6 +405,56 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, staged.id)).toMatchObject([{ reason: 'staged', stage: 'review' }]);
   });
 
+  it('says that its queue is disabled or paused for people, too, and that none but people claim it from a stage', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.assign(id, 'ann');
+    await consumer.move(id, { owner: 'ann', stage: 'review' });
+
+    const open = await reasonsOf(admin, id);
+    await admin.configure('q', { enabled: false, paused: true });
+    const closed = await reasonsOf(admin, id);
+    await admin.configure('q', { enabled: true, paused: false });
+    await consumer.claim('q', { owner: 'ann', stage: 'review' });
+    await consumer.snooze(id, { owner: 'ann', until: '2h' });
+    const snoozed = await reasonsOf(admin, id);
+    const texts = await textsOf(admin, { id });
+    world.advance(3 * HOUR_MS);
+    const due = await reasonsOf(admin, id);
+
+    const staged = { reason: 'staged', stage: 'review' };
+    expect(open).toEqual([staged]);
+    expect(closed).toMatchObject([{ reason: 'queue-paused' }, { reason: 'queue-disabled', enabled: false }, staged]);
+    expect(snoozed).toMatchObject([{ reason: 'scheduled' }, staged]);
+    expect(texts.at(-1)).toMatch(/claims it when it is due\.$/);
+    expect(due).toMatchObject([{ reason: 'due' }, staged]);
+  });
+
+  it('says that people take the jobs of a queue that needs no worker', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const [first, next, last] = await producer.enqueueMany('review', plainJobs(3));
+    const later = await producer.enqueue('review', 0, { delay: '1h' });
+    const here = await world.start({ autoStart: false, handlers: { review: () => 1 } });
+
+    const before = await reasonsOf(admin, next!.id);
+    await consumer.assign(first!.id, 'ann');
+    const whileHeld = await reasonsOf(admin, next!.id);
+    await consumer.complete(first!.id, { owner: 'ann' });
+
+    const forPeople = { reason: 'for-people' };
+    expect(before).toMatchObject([{ reason: 'no-worker' }, { reason: 'behind' }]);
+    expect(whileHeld).toEqual([forPeople]);
+    expect(await reasonsOf(admin, next!.id)).toEqual([forPeople]);
+    expect(await reasonsOf(admin, last!.id)).toMatchObject([{ reason: 'behind', jobs: 1 }, forPeople]);
+    expect(await reasonsOf(admin, later.id)).toMatchObject([{ reason: 'scheduled' }, forPeople]);
+    expect(await textsOf(admin, next!)).toEqual([
+      `No worker serves queue "review": consumer.claim('review') claims its jobs, for people and other programs.`,
+    ]);
+    expect(await reasonsOf(here.admin, next!.id)).toMatchObject([{ reason: 'no-worker', here: 'not-running' }]);
+  });
+
   it('says who holds it until it is released', async () => {
     const world = await setup();
     const { producer, admin, consumer } = await world.start({ autoStart: false });

@@ -3,7 +3,7 @@ import { isSilent, type JobFacts } from './job-facts.js';
 import type { ChangeOfPause, JobReason } from './job-reason.js';
 
 type Described = Pick<JobFacts, 'nowMs'> & {
-  readonly job: Pick<JobFacts['job'], 'id' | 'queue' | 'name'>;
+  readonly job: Pick<JobFacts['job'], 'id' | 'queue' | 'name' | 'state'>;
 };
 
 /** The reason in words, with the way out. */
@@ -62,9 +62,12 @@ const SENTENCES: Sentences = {
   scheduled: ({ at, cause, attempt }, { job, nowMs }) =>
     `It is due at ${whenOf(at, nowMs)}${CAUSES[cause](attempt)}. admin.promote(${job.id}) makes it due now.`,
   due: ({ since }, { nowMs }) =>
-    `It has been due since ${whenOf(since, nowMs)}. A worker makes it waiting with its next poll.`,
-  staged: ({ stage }, { job: { queue } }) =>
-    `It waits in the stage "${stage}" for people. consumer.claim('${queue}', { stage: '${stage}' }) claims it.`,
+    `It has been due since ${whenOf(since, nowMs)}. The next poll of a worker makes it waiting${ALSO_CLAIM}.`,
+  staged: ({ stage }, { job: { queue, state } }) =>
+    `It ${state === 'scheduled' ? 'is' : 'waits'} in the stage "${stage}" for people. consumer.claim('${queue}', ` +
+    `{ stage: '${stage}' }) claims it${state === 'scheduled' ? ' when it is due' : ''}.`,
+  'for-people': (_, { job: { queue } }) =>
+    `No worker serves queue "${queue}": consumer.claim('${queue}') claims its jobs, for people and other programs.`,
   'clock-differs': ({ aheadMs }) =>
     `The clock of the database is ${age(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this ` +
     `process, and it decides which jobs are due. Synchronize both with NTP.`,
@@ -76,8 +79,7 @@ const SENTENCES: Sentences = {
   'cancel-requested': () =>
     'It is being cancelled: its worker aborts the signal of the handler, which has yet to end. A rescue cancels it, too.',
   'lease-expired': ({ since }, { nowMs }) =>
-    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}, and so does a ` +
-    `consumer.claim that finds no other job.`,
+    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}${ALSO_CLAIM}.`,
   assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
     const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
     const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';
@@ -92,6 +94,7 @@ const SENTENCES: Sentences = {
 };
 
 const RESCUE = 'Any running worker rescues the job';
+const ALSO_CLAIM = ', and so does a consumer.claim that finds no other job';
 
 const JUST_ENDED = 'jobs that have just ended';
 

@@ -73,30 +73,37 @@ function reasonsOfClaim(queue: string, claim: ClaimFacts, own: OwnProcess, nowMs
 function reasonsToWait(facts: JobFacts, around: Surroundings, own: OwnProcess): (JobReason | undefined)[] {
   const { job, nowMs } = facts;
   const { stage, group } = around;
-  // People claim jobs of a stage, so it needs no worker.
-  if (stage !== null) return [around.pause && { reason: 'queue-paused', ...around.pause }, { reason: 'staged', stage }];
+  const paused: JobReason | undefined = around.pause && { reason: 'queue-paused', ...around.pause };
+  const times = reasonsOfTime(facts, around, own);
+  // People claim jobs of a stage, so it needs no worker, and no limit holds it up.
+  if (stage !== null) return [paused, disabled(around, nowMs), ...times, { reason: 'staged', stage }];
   const blocked: JobReason = { reason: 'blocked', needs: [...around.needs], more: around.needsMore };
   const isWaiting = job.state === 'waiting';
   return [
     noWorker(job.queue, around.workers, own),
     own.worksQueue && !own.handlesName ? { reason: 'no-handler' } : undefined,
-    around.pause && { reason: 'queue-paused', ...around.pause },
+    paused,
     group?.pause && { reason: 'group-paused', group: job.group!, ...group.pause },
     disabled(around, nowMs),
     own.closedBy && { reason: own.closedBy === 'pause' ? 'paused-here' : 'disabled-here' },
     job.state === 'blocked' ? blocked : undefined,
     ...(isWaiting ? reasonsOfLimits(around.limits, nowMs) : []),
     ...(isWaiting && group ? reasonsOfGroup(job.group!, group, own.groups, nowMs) : []),
-    ...reasonsOfTime(facts, around, own),
+    ...times,
     isWaiting && around.ahead.jobs > 0 ? { reason: 'behind', ...around.ahead } : undefined,
+    isForPeople(around.workers, own) ? { reason: 'for-people' } : undefined,
   ];
 }
 
 function noWorker(queue: string, workers: WorkersFacts, own: OwnProcess): JobReason | undefined {
-  if (workers.serving > 0) return undefined;
+  if (workers.serving > 0 || isForPeople(workers, own)) return undefined;
   const here = !own.hasHandlers ? 'no-handler' : own.worksQueue ? 'not-running' : 'excluded';
   const [, suggestion = null] = /"(.*)"/.exec(didYouMean(queue, workers.servedQueues)) ?? [];
   return { reason: 'no-worker', excludedBy: workers.excluding, here, suggestion: own.hasHandlers ? null : suggestion };
+}
+
+function isForPeople({ isConsumed }: WorkersFacts, own: OwnProcess): boolean {
+  return isConsumed && !own.hasHandlers;
 }
 
 function disabled({ enabled }: Surroundings, nowMs: number): JobReason | undefined {

@@ -70,6 +70,8 @@ export interface WorkersFacts {
   readonly excluding: number;
   /** Queues of running workers. Only read if none of them serves the queue. */
   readonly servedQueues: readonly string[];
+  /** Whether none of them serves the queue, and people or other programs take its jobs. */
+  readonly isConsumed: boolean;
 }
 
 export interface Surroundings {
@@ -85,7 +87,7 @@ export interface Surroundings {
   readonly step: { readonly name: string; readonly key: string | null; readonly isWait: boolean } | undefined;
   readonly needs: readonly NeededJob[];
   readonly needsMore: boolean;
-  /** The stage in which the job waits for people. */
+  /** The stage in which the job waits for people, or to which it returns when it is due. */
   readonly stage: string | null;
   /** The waiting jobs that come first, and the order of those with the priority of the job. */
   readonly ahead: JobCountUpTo & { readonly order: ReturnType<OrderOf> };

@@ -65,10 +65,12 @@ export type JobReason =
   | { reason: 'sleeps'; step: string; until: Date }
   /** Due later. `retry`: after a failed attempt. `snooze`: put off after one that counted. `delay`: neither. */
   | { reason: 'scheduled'; at: Date; cause: 'delay' | 'retry' | 'snooze'; attempt: number }
-  /** It is due, and a worker has yet to make it waiting. */
+  /** It is due, and a worker or the claim of a person has yet to make it waiting. */
   | { reason: 'due'; since: Date }
-  /** It waits in a stage for people: no worker claims it. */
+  /** It is in a stage for people, who claim it when it is due: no worker does. */
   | { reason: 'staged'; stage: string }
+  /** No worker serves its queue, but people or other programs take its jobs. */
+  | { reason: 'for-people' }
   /** The clock of the database decides which jobs are due. Positive: it is ahead of the clock of this process. */
   | { reason: 'clock-differs'; aheadMs: number }
   /**

@@ -18,8 +18,9 @@ import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limi
 import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { readService } from '../features/queues/read-service.js';
 import { settingsOf } from '../features/queues/settings-row.js';
-import { readActiveIds, readHolders, readNeededJobs, readServedQueues } from './read-more-facts.js';
+import { readActiveIds, readHolders, readNeededJobs } from './read-more-facts.js';
 import { readPause } from './read-pauses.js';
 
 // The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.
@@ -138,7 +139,10 @@ export function* readFacts(id: number, orderOf: OrderOf): Work<JobFacts | null> 
     const held = found!.rows[0] && claimFacts(found!.rows[0] as unknown as ClaimRow, id, nowMs);
     // If not, the job has just left its claim: the next call finds it elsewhere.
     if (held) {
-      const claim = { ...held, workers: isHolderLost(held, nowMs) ? yield* workersFacts(workers!) : undefined };
+      const claim = {
+        ...held,
+        workers: isHolderLost(held, nowMs) ? yield* workersFacts(row.queue, workers!) : undefined,
+      };
       return { nowMs, job, claim, surroundings: undefined };
     }
   }
@@ -202,7 +206,8 @@ function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
     workers: selectWorkers(queue),
     ...(inGroup && { group: statement(GROUP, { queue, group }) }),
     ...(state === 'scheduled' && { step: statement(STEP, { id, runAt: row.run_at }) }),
-    ...(runnable === IN_STAGE && { stage: statement(STAGE, { id }) }),
+    // A job of a stage that is put off returns to its stage.
+    ...((runnable === IN_STAGE || state === 'scheduled') && { stage: statement(STAGE, { id }) }),
     ...(state === 'waiting' &&
       runnable !== IN_STAGE && {
         ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE[order], { queue, group, priority, id }),
@@ -218,7 +223,7 @@ function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
   const [groupRow] = rowsOf<GroupRow>('group');
   const needed = state === 'blocked' ? yield* readNeededJobs(id) : { needs: [], more: false };
   return {
-    workers: yield* workersFacts(results[names.indexOf('workers')]!),
+    workers: yield* workersFacts(queue, results[names.indexOf('workers')]!),
     pause: settings && settings.paused > 0 ? yield* readPause(queue) : undefined,
     enabled: settings && settingsOf(settings).enabled,
     limits: limits && (yield* limitFacts(queue, limits, state)),
@@ -235,9 +240,14 @@ function selectWorkers(queue: string): Statement {
   return statement(WORKERS, { quoted: JSON.stringify(queue) });
 }
 
-function* workersFacts({ rows }: StatementResult): Work<WorkersFacts> {
+function* workersFacts(queue: string, { rows }: StatementResult): Work<WorkersFacts> {
   const [serving, excluding] = [Number(rows[0]!['serving']), Number(rows[0]!['excluding'])];
-  return { serving, excluding, servedQueues: serving > 0 ? [] : yield* readServedQueues() };
+  if (serving > 0) return { serving, excluding, servedQueues: [], isConsumed: false };
+  const { unserved, served } = yield* readService([queue]);
+  // A worker may have started between the two reads.
+  const isServed = served.includes(queue);
+  const isConsumed = !isServed && !unserved.includes(queue);
+  return { serving: isServed ? 1 : 0, excluding, servedQueues: served, isConsumed };
 }
 
 function* limitFacts(queue: string, row: LimitsRow, state: JobState): Work<Surroundings['limits']> {
