@@ -4,7 +4,7 @@ import { newSchedule } from '../support/schedules.js';
 import { describeStoresOf } from '../support/stores.js';
 
 const MINUTE_MS = 60_000;
-const NO_SUSPECTS = { unserved: [], paused: [], behind: [] };
+const NO_SUSPECTS = { unserved: [], paused: [], disabled: [], behind: [] };
 
 describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (setup) => {
   it('are claims that no worker rescues, workers without a heartbeat, and attempts of queues with failures', async () => {
@@ -49,15 +49,20 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
     await admin.setPaused(['p'], true, { audit: { ...entry, verb: 'pause', by: 'ann' } });
     advance(1);
     await admin.setPaused(['p'], false, { audit: { ...entry, id: 2, verb: 'resume', by: 'bob' } });
+    const disabled = { ...entry, id: 3, details: '{"which":"p","options":{"enabled":false}}' };
+    await admin.configure('p', { enabled: false }, { audit: { ...disabled, verb: 'configure', by: 'carl' } });
     await groups.setPaused('late', 'a', true);
     await groups.setPaused('late', 'b', true);
     await groups.setPaused('other', 'a', true);
     await metrics.save([metricsRow({ queue: 'late', startsAtMs: await metrics.readTime(), completed: 5 })]);
 
-    const facts = await admin.problemFacts({ unserved: [], paused: ['p', 'unknown'], behind: ['late'] });
+    const facts = await admin.problemFacts({ ...NO_SUSPECTS, paused: ['p', 'unknown'], behind: ['late'] });
+    const { pauses } = await admin.problemFacts({ ...NO_SUSPECTS, disabled: ['p', 'unknown'] });
 
     expect(facts.pauses.get('p')).toEqual({ since: expect.any(Date), by: 'ann' });
     expect(facts.pauses.get('unknown')).toEqual({ since: null, by: null });
+    expect(pauses.get('p')).toEqual({ since: expect.any(Date), by: 'carl' });
+    expect(pauses.get('unknown')).toEqual({ since: null, by: null });
     expect([...facts.groups]).toEqual([
       ['late', { blocked: { count: 0, first: null }, paused: { count: 2, first: 'a' } }],
     ]);

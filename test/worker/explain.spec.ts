@@ -72,6 +72,9 @@ describeEngines('the explanation of a job', (setup) => {
     await admin.resume('q');
     await admin.as('bob').configure('q', { paused: true });
     expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-paused', by: 'bob' }, {}]);
+    await admin.as('carl').configure('q', { enabled: false });
+    await admin.as('carl').configure('q', { enabled: null });
+    expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-paused', by: 'bob' }, {}]);
   });
 
   it('says that a setting lets its queue run no job', async () => {
