@@ -1,4 +1,4 @@
-import { LEASE_MS, claimFrom, finalBatchOf, newJob } from '../support/jobs.js';
+import { LEASE_MS, claimFrom, finalBatchOf, newJob, rescueRules } from '../support/jobs.js';
 import { metricsRow } from '../support/metrics.js';
 import { newSchedule } from '../support/schedules.js';
 import { describeStoresOf } from '../support/stores.js';
@@ -41,6 +41,26 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
     );
     expect(facts.minutes.get('fails')).toHaveLength(2);
     expect(facts.nowMs).toBeGreaterThanOrEqual(at);
+  });
+
+  it('are no claim of which a rescue leaves a job that still runs, while its worker lives', async () => {
+    const { admin, jobs, workers, put, claim, advance } = await setup();
+    const [running] = await put({}, {});
+    const { workerId } = await claim({ limit: 2 });
+    await workers.register({ id: workerId, host: 'h', pid: 7, queues: new Map([['q', 1]]) });
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules({ isRunning: (_, id) => id === running }));
+
+    const rescued = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+    advance(9 * MINUTE_MS);
+    await workers.markSeen(workerId);
+    const later = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+    advance(2 * MINUTE_MS);
+    const [silent] = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+
+    expect([rescued, later]).toEqual([[], []]);
+    expect(silent).toMatchObject({ queue: 'q', claims: 1 });
+    expect(Math.floor(silent!.lapsedMs / MINUTE_MS)).toBe(2);
   });
 
   it('are the last pause of a paused queue, the groups at rest of one that is behind, and its attempts', async () => {

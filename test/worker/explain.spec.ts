@@ -390,6 +390,27 @@ describeEngines('the explanation of a job', (setup) => {
     expect(text).toMatch(/^It was started at /);
   });
 
+  it('says that its lease has expired if a rescue has taken other jobs of its claim, and names no time', async () => {
+    const world = await setup();
+    const { producer, admin, events } = await startBusy(world, {});
+    const job = await producer.enqueue('q', 0);
+    await events.until('started');
+    // As a rescue does that leaves a running job.
+    await world.sql('UPDATE sql_queue_claims SET lease_until = 0');
+
+    const reasons = await reasonsOf(admin, job.id);
+    const [text] = await textsOf(admin, job);
+    await world.sql(`UPDATE sql_queue_claims SET owner = 'ann'`);
+    const held = await reasonsOf(admin, job.id);
+
+    expect(reasons).toMatchObject([
+      { reason: 'lease-expired', since: null },
+      { reason: 'running', leaseUntil: null },
+    ]);
+    expect(text).toContain('a rescue has taken other jobs of its claim');
+    expect(held).toEqual([{ reason: 'lease-expired', since: null }]);
+  });
+
   it('says who holds it, that its lease has expired, and in which stage it waits for people', async () => {
     const world = await setup();
     const { producer, admin, consumer } = await world.start({ autoStart: false });

@@ -79,7 +79,10 @@ const SENTENCES: Sentences = {
   'cancel-requested': () =>
     'It is being cancelled: its worker aborts the signal of the handler, which has yet to end. A rescue cancels it, too.',
   'lease-expired': ({ since }, { nowMs }) =>
-    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}${ALSO_CLAIM}.`,
+    since === null
+      ? 'Its lease has expired: a rescue has taken other jobs of its claim. The next one takes this job, unless its handler ' +
+        'still runs or a transaction has locked it.'
+      : `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}${ALSO_CLAIM}.`,
   assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
     const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
     const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';

@@ -5,7 +5,15 @@ import { allowedInMs, jobsAllowed, type RateUse } from '../limits/rate.js';
 import type { Rate } from '../limits/limit-options.js';
 import { isEnabledAt } from '../settings/enabled.js';
 import type { StoredError } from '../stored-error.js';
-import type { ClaimFacts, GroupFacts, JobFacts, LimitFacts, Surroundings, WorkersFacts } from './job-facts.js';
+import {
+  isLeaseExpired,
+  type ClaimFacts,
+  type GroupFacts,
+  type JobFacts,
+  type LimitFacts,
+  type Surroundings,
+  type WorkersFacts,
+} from './job-facts.js';
 import type { JobReason } from './job-reason.js';
 
 /** What this process knows. */
@@ -49,11 +57,12 @@ function reasonsOfClaim(queue: string, claim: ClaimFacts, own: OwnProcess, nowMs
   const since = new Date(claim.claimedAtMs);
   const unserved = claim.workers && noWorker(queue, claim.workers, own);
   const first: JobReason[] = unserved ? [unserved] : [];
-  const isExpired = leaseUntilMs !== null && leaseUntilMs <= nowMs;
-  if (isExpired) first.push({ reason: 'lease-expired', since: new Date(leaseUntilMs) });
+  const leaseUntil = leaseUntilMs === null ? null : new Date(leaseUntilMs);
+  if (isLeaseExpired(claim, nowMs)) first.push({ reason: 'lease-expired', since: leaseUntil });
   if (owner !== null) {
+    // Only the claim of several jobs is rescued in part: its process died before it gave them to the owner.
+    if (claim.isRescued) return first;
     const snoozedUntil = snoozedUntilMs !== null && snoozedUntilMs > nowMs ? new Date(snoozedUntilMs) : null;
-    const leaseUntil = leaseUntilMs === null ? null : new Date(leaseUntilMs);
     return [...first, { reason: 'assigned', owner: owner || null, since, leaseUntil, snoozedUntil }];
   }
   if (claim.isCancelRequested) first.push({ reason: 'cancel-requested' });
@@ -64,7 +73,7 @@ function reasonsOfClaim(queue: string, claim: ClaimFacts, own: OwnProcess, nowMs
       reason: 'running',
       worker: worker ? { id, host: worker.host, pid: worker.pid, seenAt: new Date(worker.seenAtMs) } : { id },
       since,
-      leaseUntil: leaseUntilMs === null ? null : new Date(leaseUntilMs),
+      leaseUntil,
       isStarted: claim.isStarted,
     },
   ];

@@ -35,11 +35,18 @@ export interface JobFacts {
 /** The option `order` of a queue in this process. The database does not know it. */
 export type OrderOf = (queue: string) => 'fifo' | 'lifo';
 
-type Holder = Pick<ClaimFacts, 'owner' | 'worker' | 'leaseUntilMs'>;
+type Lease = Pick<ClaimFacts, 'leaseUntilMs' | 'isRescued'>;
+
+export function isLeaseExpired({ leaseUntilMs, isRescued }: Lease, nowMs: number): boolean {
+  return isRescued || (leaseUntilMs !== null && leaseUntilMs <= nowMs);
+}
+
+type Holder = Pick<ClaimFacts, 'owner' | 'worker'> & Lease;
 
 /** Whether a worker has the job, or has handed it off, and shows no sign of life. */
-export function isHolderLost({ owner, worker, leaseUntilMs }: Holder, nowMs: number): boolean {
-  const isExpired = leaseUntilMs !== null && leaseUntilMs <= nowMs;
+export function isHolderLost(holder: Holder, nowMs: number): boolean {
+  const { owner, worker } = holder;
+  const isExpired = isLeaseExpired(holder, nowMs);
   // The process of a person has no row of a worker. The next claim of a person takes the job.
   if (owner !== null) return isExpired && worker !== null;
   return isExpired || (worker !== null && isSilent(worker.seenAtMs, nowMs));
@@ -56,8 +63,10 @@ export interface ClaimFacts {
   /** Null for a worker; '' for the bearer of a token. */
   readonly owner: string | null;
   readonly claimedAtMs: number;
-  /** Null while a claim that is bound to a lock has a lease, and if the owner has the job until it is released. */
+  /** Null while a claim that is bound to a lock has a lease, if the owner has the job until it is released, or if `isRescued`. */
   readonly leaseUntilMs: number | null;
+  /** Whether a rescue has taken other jobs of the claim. Then its lease has expired, and the time is not known. */
+  readonly isRescued: boolean;
   readonly isStarted: boolean;
   readonly isCancelRequested: boolean;
   readonly snoozedUntilMs: number | null;

@@ -88,13 +88,16 @@ export type JobReason =
       reason: 'running';
       worker: { id: string; host: string; pid: number; seenAt: Date } | { id: string };
       since: Date;
-      /** Null: as long as its worker holds its lock. */
+      /** Null: as long as its worker holds its lock, or after a rescue of other jobs of its claim. */
       leaseUntil: Date | null;
       isStarted: boolean;
     }
   | { reason: 'cancel-requested' }
-  /** The lease of its claim is over: any running worker rescues the job. */
-  | { reason: 'lease-expired'; since: Date }
+  /**
+   * The lease of its claim is over: any running worker rescues the job. `since` is null if a rescue has taken other jobs of
+   * the claim. It leaves a job that its own process still runs, or that a transaction has locked.
+   */
+  | { reason: 'lease-expired'; since: Date | null }
   /** A person or another program has it. `leaseUntil` is null if it is held until it is released. */
   | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date | null; snoozedUntil: Date | null }
   | { reason: 'ended'; state: FinalState; at: Date; error: StoredError | null };

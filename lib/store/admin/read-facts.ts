@@ -179,7 +179,8 @@ function jobFacts(row: JobRow): JobFacts['job'] {
 
 function claimFacts(row: ClaimRow, id: number, nowMs: number): Omit<ClaimFacts, 'workers'> {
   const { worker_id, owner, host, pid, seen_at } = row;
-  const leaseUntilMs = readDate(leaseEndMs(row.lease_until));
+  const isRescued = Number(row.lease_until) <= 0;
+  const leaseUntilMs = isRescued ? null : readDate(leaseEndMs(row.lease_until));
   // Such a claim also expires with its lease.
   const isBoundToLock = Number(row.lock_id) !== 0 && leaseUntilMs !== null && leaseUntilMs > nowMs;
   return {
@@ -188,6 +189,7 @@ function claimFacts(row: ClaimRow, id: number, nowMs: number): Omit<ClaimFacts, 
     owner,
     claimedAtMs: Number(row.claimed_at),
     leaseUntilMs: isBoundToLock ? null : leaseUntilMs,
+    isRescued,
     isStarted: (readIds(row.job_ids) ?? [id]).slice(0, Number(row.start_limit)).includes(id),
     isCancelRequested: readIds(row.cancel_requests)?.includes(id) ?? false,
     snoozedUntilMs: readDate(row.snoozed_until),
