@@ -63,6 +63,27 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
     expect(Math.floor(silent!.lapsedMs / MINUTE_MS)).toBe(2);
   });
 
+  it('are no claim of a person while no worker runs, because the next claim of a person rescues the job', async () => {
+    const { admin, consumer, workers, put, advance } = await setup();
+    const worker = { host: 'h', pid: 7, queues: new Map([['other', 1]]) };
+    await workers.register({ ...worker, id: 'crashed' });
+    const take = async (queue: string, workerId: string, owner: string) => {
+      const [id] = await put({ queue });
+      await consumer.assign(id!, { workerId, owner, leaseMs: 1_000 }, 'anyone', () => ({ maxAttempts: 5 }));
+    };
+    await take('review', 'program', 'ann');
+    await take('handed-off', 'crashed', '');
+    advance(2 * MINUTE_MS);
+    const queues = async () => (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims.map(({ queue }) => queue);
+
+    const withoutWorker = await queues();
+    await workers.register({ ...worker, id: 'here' });
+    const withWorker = await queues();
+
+    expect(withoutWorker).toEqual(['handed-off']);
+    expect(withWorker).toEqual(['handed-off', 'review']);
+  });
+
   it('are the last pause of a paused queue, the groups at rest of one that is behind, and its attempts', async () => {
     const { admin, groups, metrics, advance } = await setup();
     const entry = { id: 1, queue: 'p', details: '{"which":"p"}', count: 0, queues: new Set<string>() };
