@@ -25,7 +25,7 @@ describeEngines('the explanation of a job', (setup) => {
     });
     expect(await textsOf(admin, misspelt)).toEqual(['No worker serves queue "email.sned", did you mean "email.send"?']);
     expect(await textsOf(admin, unknown)).toEqual([
-      `No worker serves queue "other". Start a process with @QueueProcessor('other').`,
+      `No worker serves queue "other". Start a process with @QueueProcessor('other'), or take its jobs with consumer.claim('other').`,
     ]);
   });
 

@@ -114,7 +114,8 @@ function describeNoWorker({ excludedBy, here, suggestion }: Of<'no-worker'>, que
   if (here === 'excluded') return `${none} This process has a handler for it and excludes it by \`worker.queues\`.`;
   if (excludedBy === 1) return `${none} One process with a handler for it excludes it by \`worker.queues\`.`;
   if (excludedBy > 1) return `${none} ${excludedBy} processes with a handler for it exclude it by \`worker.queues\`.`;
-  return suggestion === null ? `${none} Start a process with @QueueProcessor('${queue}').` : none;
+  if (suggestion !== null) return none;
+  return `${none} Start a process with @QueueProcessor('${queue}'), or take its jobs with consumer.claim('${queue}').`;
 }
 
 function describeRunning({ worker, since, leaseUntil, isStarted }: Of<'running'>, nowMs: number): string {
