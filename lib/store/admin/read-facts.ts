@@ -123,7 +123,7 @@ type ClaimRow = Pick<
     readonly seen_at: number | null;
   };
 
-/** Reads without locks, in at most three round trips and a bounded number of rows. Null if the job is in no table. */
+/** Reads without locks: in two round trips, and one to three for each cause that it finds. Null if the job is in no table. */
 export function* readFacts(id: number, orderOf: OrderOf): Work<JobFacts | null> {
   const [live, finished] = yield* executeAll([statement(JOB, { id }), statement(FINISHED, { id })]);
   const ended = finished!.rows[0] as unknown as FinishedRow | undefined;
