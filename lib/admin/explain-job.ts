@@ -10,7 +10,7 @@ import type { AdminParts } from './admin-parts.js';
 export async function explainJob(parts: AdminParts, id: number): Promise<JobExplanation> {
   checkJobId(id);
   const { store, clock, ownQueues, optionsFor } = parts;
-  const facts = await store.facts(id);
+  const facts = await store.facts(id, (queue) => optionsFor(queue).order);
   if (!facts) throw new JobNotFoundError(id);
   const { queue, name, state } = facts.job;
   const own = {

@@ -25,11 +25,11 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
       await world.admin.setPaused(['q'], paused);
       await world.groups.setPaused('grouped', 'b', paused);
 
-      const facts = await Promise.all(ids.map((id) => world.admin.facts(id)));
+      const facts = await Promise.all(ids.map((id) => world.admin.facts(id, () => 'fifo')));
 
       expect(facts.map((each) => each?.job.id)).toEqual(ids);
     }
-    expect(await world.admin.facts(-1)).toBeNull();
+    expect(await world.admin.facts(-1, () => 'fifo')).toBeNull();
   });
 
   it('reads queues, events, signals, cancellation requests and references to blobs', async () => {
@@ -41,7 +41,7 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'a store', (setup) => {
 
     expect([await admin.hasQueue('q'), await admin.hasQueue('none')]).toEqual([true, false]);
     expect(await admin.queueNames()).toEqual(['q']);
-    expect(await queues.readService(['q'])).toEqual({ unserved: ['q'], known: [] });
+    expect(await queues.readService(['q'])).toEqual({ unserved: ['q'], known: [], served: [] });
     expect(await events.lastIds(10)).toEqual([]);
     expect(await events.readByIds([1, 2])).toEqual([]);
     expect((await steps.signals(PAGE, false)).signals).toHaveLength(1);

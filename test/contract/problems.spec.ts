@@ -1,10 +1,10 @@
-import { LEASE_MS, claimFrom, finalBatchOf, newJob } from '../support/jobs.js';
+import { LEASE_MS, claimFrom, finalBatchOf, newJob, rescueRules } from '../support/jobs.js';
 import { metricsRow } from '../support/metrics.js';
 import { newSchedule } from '../support/schedules.js';
 import { describeStoresOf } from '../support/stores.js';
 
 const MINUTE_MS = 60_000;
-const NO_SUSPECTS = { unserved: [], paused: [], behind: [] };
+const NO_SUSPECTS = { unserved: [], paused: [], disabled: [], behind: [] };
 
 describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (setup) => {
   it('are claims that no worker rescues, workers without a heartbeat, and attempts of queues with failures', async () => {
@@ -43,21 +43,67 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
     expect(facts.nowMs).toBeGreaterThanOrEqual(at);
   });
 
+  it('are no claim of which a rescue leaves a job that still runs, while its worker lives', async () => {
+    const { admin, jobs, workers, put, claim, advance } = await setup();
+    const [running] = await put({}, {});
+    const { workerId } = await claim({ limit: 2 });
+    await workers.register({ id: workerId, host: 'h', pid: 7, queues: new Map([['q', 1]]) });
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules({ isRunning: (_, id) => id === running }));
+
+    const rescued = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+    advance(9 * MINUTE_MS);
+    await workers.markSeen(workerId);
+    const later = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+    advance(2 * MINUTE_MS);
+    const [silent] = (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims;
+
+    expect([rescued, later]).toEqual([[], []]);
+    expect(silent).toMatchObject({ queue: 'q', claims: 1 });
+    expect(Math.floor(silent!.lapsedMs / MINUTE_MS)).toBe(2);
+  });
+
+  it('are no claim of a person while no worker runs, because the next claim of a person rescues the job', async () => {
+    const { admin, consumer, workers, put, advance } = await setup();
+    const worker = { host: 'h', pid: 7, queues: new Map([['other', 1]]) };
+    await workers.register({ ...worker, id: 'crashed' });
+    const take = async (queue: string, workerId: string, owner: string) => {
+      const [id] = await put({ queue });
+      await consumer.assign(id!, { workerId, owner, leaseMs: 1_000 }, 'anyone', () => ({ maxAttempts: 5 }));
+    };
+    await take('review', 'program', 'ann');
+    await take('handed-off', 'crashed', '');
+    advance(2 * MINUTE_MS);
+    const queues = async () => (await admin.problemFacts(NO_SUSPECTS)).lapsedClaims.map(({ queue }) => queue);
+
+    const withoutWorker = await queues();
+    await workers.register({ ...worker, id: 'here' });
+    const withWorker = await queues();
+
+    expect(withoutWorker).toEqual(['handed-off']);
+    expect(withWorker).toEqual(['handed-off', 'review']);
+  });
+
   it('are the last pause of a paused queue, the groups at rest of one that is behind, and its attempts', async () => {
     const { admin, groups, metrics, advance } = await setup();
     const entry = { id: 1, queue: 'p', details: '{"which":"p"}', count: 0, queues: new Set<string>() };
     await admin.setPaused(['p'], true, { audit: { ...entry, verb: 'pause', by: 'ann' } });
     advance(1);
     await admin.setPaused(['p'], false, { audit: { ...entry, id: 2, verb: 'resume', by: 'bob' } });
+    const disabled = { ...entry, id: 3, details: '{"which":"p","options":{"enabled":false}}' };
+    await admin.configure('p', { enabled: false }, { audit: { ...disabled, verb: 'configure', by: 'carl' } });
     await groups.setPaused('late', 'a', true);
     await groups.setPaused('late', 'b', true);
     await groups.setPaused('other', 'a', true);
     await metrics.save([metricsRow({ queue: 'late', startsAtMs: await metrics.readTime(), completed: 5 })]);
 
-    const facts = await admin.problemFacts({ unserved: [], paused: ['p', 'unknown'], behind: ['late'] });
+    const facts = await admin.problemFacts({ ...NO_SUSPECTS, paused: ['p', 'unknown'], behind: ['late'] });
+    const { pauses } = await admin.problemFacts({ ...NO_SUSPECTS, disabled: ['p', 'unknown'] });
 
     expect(facts.pauses.get('p')).toEqual({ since: expect.any(Date), by: 'ann' });
     expect(facts.pauses.get('unknown')).toEqual({ since: null, by: null });
+    expect(pauses.get('p')).toEqual({ since: expect.any(Date), by: 'carl' });
+    expect(pauses.get('unknown')).toEqual({ since: null, by: null });
     expect([...facts.groups]).toEqual([
       ['late', { blocked: { count: 0, first: null }, paused: { count: 2, first: 'a' } }],
     ]);

@@ -121,20 +121,33 @@ describeEngines('the doctor', (setup, server) => {
     });
   });
 
-  it('finds queues with due jobs and without a worker or a person, and names paused queues', async () => {
+  it('finds queues with due jobs and without a worker or a person, and names paused and disabled queues', async () => {
     const world = await withTables(setup);
     const { producer, admin, consumer } = await world.start({ autoStart: false });
     await producer.enqueue('unserved', 0);
     await producer.enqueueMany('people', [{ payload: 1 }, { payload: 2 }]);
     await consumer.claim('people', { owner: 'ann' });
     await producer.enqueue('later', 0, { delay: '1h' });
+    await producer.enqueue('disabled', 0);
+    await admin.configure('disabled', { enabled: false });
+    await producer.enqueue('served', 0);
+    await admin.configure('served', { enabled: false });
+    await world.start({ handlers: { served: () => 1 } });
     await producer.enqueue('halted', 0);
     await admin.pause('halted');
 
     const found = await examineFor('queues', world.dataSource);
 
+    const disabled = (queue: string) =>
+      expect.objectContaining({
+        level: 'note',
+        facts: expect.stringMatching(new RegExp(`^${queue} has \`enabled: false\`: 1 jobs wait`)),
+        wayOut: `\`nestjs-sql-queue set ${queue} enabled=true\` lets it run jobs.`,
+      });
     expect(found).toEqual([
+      disabled('disabled'),
       expect.objectContaining({ level: 'note', facts: expect.stringMatching(/^halted is paused: 1 jobs wait/) }),
+      disabled('served'),
       expect.objectContaining({
         level: 'problem',
         facts: expect.stringMatching(/^unserved has no worker: 1 jobs wait/),
@@ -142,16 +155,19 @@ describeEngines('the doctor', (setup, server) => {
     ]);
   });
 
-  it('names 20 queues with a problem, and counts the others', async () => {
+  it('names 20 queues with a problem or a pause, and counts the others', async () => {
     const world = await withTables(setup);
-    const { producer } = await world.start({ autoStart: false });
+    const { producer, admin } = await world.start({ autoStart: false });
     for (let i = 10; i < 33; i++) await producer.enqueue(`q${i}`, 0);
 
     const found = await examineFor('queues', world.dataSource);
+    await admin.pause({ all: true });
+    const paused = await examineFor('queues', world.dataSource);
 
     expect(found).toHaveLength(21);
     expect(found[19]!.facts).toMatch(/^q29 has no worker/);
     expect(found[20]).toMatchObject({ level: 'problem', facts: '3 further queues' });
+    expect(paused[20]).toMatchObject({ level: 'note', facts: '3 further queues' });
   });
 
   it('finds the lapsed claims of a worker that was killed', async () => {

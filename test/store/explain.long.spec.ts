@@ -12,19 +12,24 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'among 100,000 waiting jobs, an
     // Only the servers count the rows that they read.
     const { reads, store } = title === 'sqlite' ? { reads: () => 0, store: world } : await watched(world, /FROM/);
 
-    for (const queue of ['large', 'grouped']) {
+    for (const [queue, order] of [
+      ['large', 'fifo'],
+      ['large', 'lifo'],
+      ['grouped', 'fifo'],
+    ] as const) {
+      const last = order === 'fifo' ? 'MAX' : 'MIN';
       const [row] = await world.sql<{ id: number }>(
-        `SELECT MAX(id) AS id FROM sql_queue_jobs WHERE queue = '${queue}'`,
+        `SELECT ${last}(id) AS id FROM sql_queue_jobs WHERE queue = '${queue}'`,
       );
       const id = Number(row!.id);
       for (const analyze of ['', title === 'sqlite' ? 'ANALYZE' : 'ANALYZE TABLE sql_queue_jobs']) {
         if (analyze) await world.sql(analyze);
         const before = reads();
-        const facts = await store.admin.facts(id);
-        expect(facts!.surroundings!.ahead).toEqual({ jobs: 200, atLeast: true });
+        const facts = await store.admin.facts(id, () => order);
+        expect(facts!.surroundings!.ahead).toEqual({ jobs: 200, atLeast: true, order });
         expect(reads() - before).toBeLessThan(5_000);
       }
-      if (printsTimes) await printTimes(`${title}, ${queue}`, () => world.admin.facts(id));
+      if (printsTimes) await printTimes(`${title}, ${queue}, ${order}`, () => world.admin.facts(id, () => order));
     }
   }, 120_000);
 });

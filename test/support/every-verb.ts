@@ -214,7 +214,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await admin.states([1]);
   await admin.states(Array.from({ length: 40 }, (_, n) => n + 1));
   await admin.queues();
-  await admin.problemFacts({ unserved: ['q'], paused: ['q', 'other'], behind: ['q', 'other'] });
+  await admin.problemFacts({ unserved: ['q'], paused: ['q'], disabled: ['other'], behind: ['q', 'other'] });
   await stats.read();
   await stats.takeLease(0);
   await stats.takeSample();

@@ -221,10 +221,26 @@ describe('the problems of queues', () => {
   it('need further facts about at most 50 queues of a kind, those whose jobs wait longest', () => {
     const queues = Array.from({ length: 60 }, (_, n) => queue({ queue: `q${n}`, workers: 0, oldestWaitingMs: n }));
 
-    const { unserved, paused, behind } = suspectsOf(queues);
+    const { unserved, paused, disabled, behind } = suspectsOf(queues);
 
     expect([unserved.length, unserved[0], unserved[49]]).toEqual([50, 'q59', 'q10']);
-    expect([paused, behind]).toEqual([[], []]);
+    expect([paused, disabled, behind]).toEqual([[], [], []]);
+  });
+
+  it('need the changes by which queues were paused, and those by which others were disabled', () => {
+    const settings = { enabled: false };
+    const queues = [
+      queue({ queue: 'both', paused: true, settings }),
+      queue({ queue: 'paused', paused: true }),
+      queue({ queue: 'disabled', settings }),
+    ];
+
+    expect(suspectsOf(queues)).toEqual({
+      unserved: [],
+      paused: ['both', 'paused'],
+      disabled: ['disabled'],
+      behind: [],
+    });
   });
 });
 

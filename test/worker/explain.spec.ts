@@ -4,8 +4,10 @@ import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, plainJobs, type World } from '../support/engines.js';
 import type { Engine } from '../support/engine.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
 
 describeEngines('the explanation of a job', (setup) => {
@@ -23,7 +25,7 @@ describeEngines('the explanation of a job', (setup) => {
     });
     expect(await textsOf(admin, misspelt)).toEqual(['No worker serves queue "email.sned", did you mean "email.send"?']);
     expect(await textsOf(admin, unknown)).toEqual([
-      `No worker serves queue "other". Start a process with @QueueProcessor('other').`,
+      `No worker serves queue "other". Start a process with @QueueProcessor('other'), or take its jobs with consumer.claim('other').`,
     ]);
   });
 
@@ -69,6 +71,9 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-paused', by: null, since }, {}]);
     await admin.resume('q');
     await admin.as('bob').configure('q', { paused: true });
+    expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-paused', by: 'bob' }, {}]);
+    await admin.as('carl').configure('q', { enabled: false });
+    await admin.as('carl').configure('q', { enabled: null });
     expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-paused', by: 'bob' }, {}]);
   });
 
@@ -303,6 +308,30 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, last.id)).toMatchObject([{ reason: 'next' }]);
   });
 
+  it('counts the waiting jobs that were enqueued after it if the queue has the order lifo', async () => {
+    const world = await setup();
+    const { producer } = await startIdle(world, 'q');
+    const { admin } = await world.start({ autoStart: false, queues: { q: { order: 'lifo' } } });
+    const ids = (await producer.enqueueMany('q', plainJobs(303))).map(({ id }) => id);
+    await world.sql(
+      `UPDATE sql_queue_jobs SET state = 'active', claim_id = 1 WHERE id BETWEEN ${ids[80]!} AND ${ids[299]!}`,
+    );
+
+    const [oldest, middle, last] = [ids[0]!, ids[79]!, ids[302]!];
+    expect(await reasonsOf(admin, oldest)).toEqual([{ reason: 'behind', jobs: 82, atLeast: false, order: 'lifo' }]);
+    expect(await reasonsOf(admin, middle)).toMatchObject([{ reason: 'behind', jobs: 3, atLeast: false }]);
+    expect(await reasonsOf(admin, last)).toMatchObject([{ reason: 'next' }]);
+    await producer.enqueueMany('q', [{ payload: 0, options: { priority: -1 } }]);
+    expect(await textsOf(admin, { id: last })).toEqual([
+      'It waits behind 1 job that is more urgent or was enqueued after it.',
+    ]);
+    await producer.enqueueMany('q', plainJobs(300));
+    expect(await reasonsOf(admin, last)).toMatchObject([{ reason: 'behind', jobs: 200, atLeast: true }]);
+    await producer.enqueue('q', 0, { group: 'g' });
+    const grouped = await producer.enqueue('q', 0, { group: 'g' });
+    expect(await reasonsOf(admin, grouped.id)).toMatchObject([{ reason: 'behind', jobs: 1, order: 'fifo' }]);
+  });
+
   it('counts the jobs before it behind many active ones', async () => {
     const world = await setup();
     const { producer, admin } = await startIdle(world, 'q');
@@ -332,6 +361,56 @@ describeEngines('the explanation of a job', (setup) => {
     expect(cancelled.map(({ reason }) => reason)).toContain('cancel-requested');
   });
 
+  it('says that no worker serves its queue, and when its own was last seen, if that worker is lost', async () => {
+    const world = await setup();
+    // A process without a heartbeat.
+    const worker = await startBusy(world, {}, new FakeClock());
+    const { admin } = await world.start({ autoStart: false });
+    const job = await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+
+    const before = await textsOf(admin, job);
+    world.advance(6 * HOUR_MS);
+    const expired = await reasonsOf(admin, job.id);
+    const texts = await textsOf(admin, job);
+    await world.sql('UPDATE sql_queue_claims SET lock_id = 1');
+    const expiredByLock = await reasonsOf(admin, job.id);
+    await world.sql('UPDATE sql_queue_claims SET lease_until = lease_until + 86400000');
+    const byLock = await reasonsOf(admin, job.id);
+    const [, text] = await textsOf(admin, job);
+
+    const noWorker = { reason: 'no-worker', here: 'no-handler', excludedBy: 0 };
+    const running = { reason: 'running', isStarted: true, worker: { pid: process.pid } };
+    expect(before).toEqual([expect.stringMatching(/^It runs in process /)]);
+    expect(expired).toMatchObject([noWorker, { reason: 'lease-expired', since: expect.any(Date) }, running]);
+    expect(expiredByLock).toEqual(expired);
+    expect(texts[1]).toContain('Any running worker rescues the job');
+    expect(texts[2]).toMatch(/^It was started at .+ by process \d+ on \S+, which was last seen at \S+ \(6h ago\)\.$/);
+    expect(byLock).toMatchObject([noWorker, { ...running, leaseUntil: null }]);
+    expect(text).toMatch(/^It was started at /);
+  });
+
+  it('says that its lease has expired if a rescue has taken other jobs of its claim, and names no time', async () => {
+    const world = await setup();
+    const { producer, admin, events } = await startBusy(world, {});
+    const job = await producer.enqueue('q', 0);
+    await events.until('started');
+    // As a rescue does that leaves a running job.
+    await world.sql('UPDATE sql_queue_claims SET lease_until = 0');
+
+    const reasons = await reasonsOf(admin, job.id);
+    const [text] = await textsOf(admin, job);
+    await world.sql(`UPDATE sql_queue_claims SET owner = 'ann'`);
+    const held = await reasonsOf(admin, job.id);
+
+    expect(reasons).toMatchObject([
+      { reason: 'lease-expired', since: null },
+      { reason: 'running', leaseUntil: null },
+    ]);
+    expect(text).toContain('a rescue has taken other jobs of its claim');
+    expect(held).toEqual([{ reason: 'lease-expired', since: null }]);
+  });
+
   it('says who holds it, that its lease has expired, and in which stage it waits for people', async () => {
     const world = await setup();
     const { producer, admin, consumer } = await world.start({ autoStart: false });
@@ -348,6 +427,66 @@ describeEngines('the explanation of a job', (setup) => {
     expect(held).toMatchObject([{ reason: 'assigned', owner: 'ann', snoozedUntil: null }]);
     expect(expired).toMatchObject([{ reason: 'lease-expired' }, { reason: 'assigned' }]);
     expect(await reasonsOf(admin, staged.id)).toMatchObject([{ reason: 'staged', stage: 'review' }]);
+  });
+
+  it('says that its queue is disabled or paused for people, too, and that none but people claim it from a stage', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.assign(id, 'ann');
+    await consumer.move(id, { owner: 'ann', stage: 'review' });
+
+    const open = await reasonsOf(admin, id);
+    await admin.configure('q', { enabled: false, paused: true });
+    const closed = await reasonsOf(admin, id);
+    await admin.configure('q', { enabled: true, paused: false });
+    await consumer.claim('q', { owner: 'ann', stage: 'review' });
+    await consumer.snooze(id, { owner: 'ann', until: '2h' });
+    const snoozed = await reasonsOf(admin, id);
+    const texts = await textsOf(admin, { id });
+    world.advance(3 * HOUR_MS);
+    const due = await reasonsOf(admin, id);
+
+    const staged = { reason: 'staged', stage: 'review' };
+    expect(open).toEqual([staged]);
+    expect(closed).toMatchObject([{ reason: 'queue-paused' }, { reason: 'queue-disabled', enabled: false }, staged]);
+    expect(snoozed).toMatchObject([{ reason: 'scheduled' }, staged]);
+    expect(texts.at(-1)).toMatch(/claims it when it is due\.$/);
+    expect(due).toMatchObject([{ reason: 'due' }, staged]);
+  });
+
+  it('says that people take the jobs of a queue that needs no worker', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const [first, next, last] = await producer.enqueueMany('review', plainJobs(3));
+    const later = await producer.enqueue('review', 0, { delay: '1h' });
+    const here = await world.start({ autoStart: false, handlers: { review: () => 1 } });
+
+    const before = await reasonsOf(admin, next!.id);
+    await consumer.assign(first!.id, 'ann');
+    const whileHeld = await reasonsOf(admin, next!.id);
+    await consumer.complete(first!.id, { owner: 'ann' });
+
+    const forPeople = { reason: 'for-people' };
+    expect(before).toMatchObject([{ reason: 'no-worker' }, { reason: 'behind' }]);
+    expect(whileHeld).toEqual([forPeople]);
+    expect(await reasonsOf(admin, next!.id)).toEqual([forPeople]);
+    expect(await reasonsOf(admin, last!.id)).toMatchObject([{ reason: 'behind', jobs: 1 }, forPeople]);
+    expect(await reasonsOf(admin, later.id)).toMatchObject([{ reason: 'scheduled' }, forPeople]);
+    expect(await textsOf(admin, next!)).toEqual([
+      `No worker serves queue "review": consumer.claim('review') claims its jobs, for people and other programs.`,
+    ]);
+    expect(await reasonsOf(here.admin, next!.id)).toMatchObject([{ reason: 'no-worker', here: 'not-running' }]);
+  });
+
+  it('says who holds it until it is released', async () => {
+    const world = await setup();
+    const { producer, admin, consumer } = await world.start({ autoStart: false });
+    const job = await producer.enqueue('q', 0);
+    await consumer.assign(job.id, 'bob');
+
+    expect(await reasonsOf(admin, job.id)).toMatchObject([{ reason: 'assigned', owner: 'bob', leaseUntil: null }]);
+    expect((await textsOf(admin, job))[0]).toMatch(/^It is held by owner "bob" since .+\), until it is released\. /);
   });
 
   it('says how it has ended, with its error', async () => {
@@ -401,9 +540,13 @@ async function startIdle(world: World, queue: string): Promise<Engine> {
 }
 
 /** A worker whose jobs run until `finish()`. */
-async function startBusy(world: World, options: QueueOptions): Promise<Engine & { finish: () => void }> {
+async function startBusy(
+  world: World,
+  options: QueueOptions,
+  clock?: FakeClock,
+): Promise<Engine & { finish: () => void }> {
   const { open: finish, opened } = gate();
-  const engine = await world.start({ handlers: { q: () => opened }, queues: { q: options } });
+  const engine = await world.start({ handlers: { q: () => opened }, queues: { q: options }, clock });
   world.afterTest(finish);
   return { ...engine, finish };
 }

@@ -1,9 +1,9 @@
 import { age } from '../../common/units.js';
-import type { JobFacts } from './job-facts.js';
+import { isSilent, type JobFacts } from './job-facts.js';
 import type { ChangeOfPause, JobReason } from './job-reason.js';
 
 type Described = Pick<JobFacts, 'nowMs'> & {
-  readonly job: Pick<JobFacts['job'], 'id' | 'queue' | 'name'>;
+  readonly job: Pick<JobFacts['job'], 'id' | 'queue' | 'name' | 'state'>;
 };
 
 /** The reason in words, with the way out. */
@@ -62,24 +62,31 @@ const SENTENCES: Sentences = {
   scheduled: ({ at, cause, attempt }, { job, nowMs }) =>
     `It is due at ${whenOf(at, nowMs)}${CAUSES[cause](attempt)}. admin.promote(${job.id}) makes it due now.`,
   due: ({ since }, { nowMs }) =>
-    `It has been due since ${whenOf(since, nowMs)}. A worker makes it waiting with its next poll.`,
-  staged: ({ stage }, { job: { queue } }) =>
-    `It waits in the stage "${stage}" for people. consumer.claim('${queue}', { stage: '${stage}' }) claims it.`,
+    `It has been due since ${whenOf(since, nowMs)}. The next poll of a worker makes it waiting${ALSO_CLAIM}.`,
+  staged: ({ stage }, { job: { queue, state } }) =>
+    `It ${state === 'scheduled' ? 'is' : 'waits'} in the stage "${stage}" for people. consumer.claim('${queue}', ` +
+    `{ stage: '${stage}' }) claims it${state === 'scheduled' ? ' when it is due' : ''}.`,
+  'for-people': (_, { job: { queue } }) =>
+    `No worker serves queue "${queue}": consumer.claim('${queue}') claims its jobs, for people and other programs.`,
   'clock-differs': ({ aheadMs }) =>
     `The clock of the database is ${age(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this ` +
     `process, and it decides which jobs are due. Synchronize both with NTP.`,
-  behind: ({ jobs, atLeast }) =>
+  behind: ({ jobs, atLeast, order }) =>
     `It waits behind ${jobs}${atLeast ? ' or more' : ''} job${jobs === 1 ? ' that is' : 's that are'} more urgent or ` +
-    `${jobs === 1 ? 'was' : 'were'} enqueued before.`,
+    `${jobs === 1 ? 'was' : 'were'} enqueued ${order === 'lifo' ? 'after it' : 'before'}.`,
   next: () => 'Nothing holds it up: a worker claims it when it has a free slot, at the latest with its next poll.',
   running: (reason, { nowMs }) => describeRunning(reason, nowMs),
-  'cancel-requested': () => 'It is being cancelled: its worker aborts the signal of the handler, which has yet to end.',
+  'cancel-requested': () =>
+    'It is being cancelled: its worker aborts the signal of the handler, which has yet to end. A rescue cancels it, too.',
   'lease-expired': ({ since }, { nowMs }) =>
-    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. A worker of the queue rescues the job.`,
+    since === null
+      ? 'Its lease has expired: a rescue has taken other jobs of its claim. The next one takes this job, unless its handler ' +
+        'still runs or a transaction has locked it.'
+      : `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. ${RESCUE}${ALSO_CLAIM}.`,
   assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
     const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
     const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';
-    const lease = `with a lease until ${whenOf(leaseUntil, nowMs)}`;
+    const lease = leaseUntil ? `with a lease until ${whenOf(leaseUntil, nowMs)}` : 'until it is released';
     return `It is held by ${holder} since ${whenOf(since, nowMs)}${snoozed}, ${lease}. admin.release(${job.id}) takes it away.`;
   },
   ended: ({ state, at, error }, { job, nowMs }) => {
@@ -88,6 +95,9 @@ const SENTENCES: Sentences = {
     return `It has ended ${state} at ${whenOf(at, nowMs)}${message}${/[.!?]$/.test(message) ? '' : '.'}${wayOut}`;
   },
 };
+
+const RESCUE = 'Any running worker rescues the job';
+const ALSO_CLAIM = ', and so does a consumer.claim that finds no other job';
 
 const JUST_ENDED = 'jobs that have just ended';
 
@@ -104,11 +114,19 @@ function describeNoWorker({ excludedBy, here, suggestion }: Of<'no-worker'>, que
   if (here === 'excluded') return `${none} This process has a handler for it and excludes it by \`worker.queues\`.`;
   if (excludedBy === 1) return `${none} One process with a handler for it excludes it by \`worker.queues\`.`;
   if (excludedBy > 1) return `${none} ${excludedBy} processes with a handler for it exclude it by \`worker.queues\`.`;
-  return suggestion === null ? `${none} Start a process with @QueueProcessor('${queue}').` : none;
+  if (suggestion !== null) return none;
+  return `${none} Start a process with @QueueProcessor('${queue}'), or take its jobs with consumer.claim('${queue}').`;
 }
 
 function describeRunning({ worker, since, leaseUntil, isStarted }: Of<'running'>, nowMs: number): string {
   const process = 'host' in worker ? `process ${worker.pid} on ${worker.host}` : `worker ${worker.id}`;
+  const isExpired = leaseUntil !== null && leaseUntil.getTime() <= nowMs;
+  if (isExpired || ('host' in worker && isSilent(worker.seenAt.getTime(), nowMs))) {
+    const seen = 'host' in worker ? `, which was last seen at ${whenOf(worker.seenAt, nowMs)}` : '';
+    const end =
+      isExpired || leaseUntil === null ? '' : ` ${RESCUE} at the end of its lease, ${whenOf(leaseUntil, nowMs)}.`;
+    return `It was ${isStarted ? 'started' : 'claimed'} at ${whenOf(since, nowMs)} by ${process}${seen}.${end}`;
+  }
   const lease = leaseUntil === null ? '' : `, with a lease until ${whenOf(leaseUntil, nowMs)}`;
   if (isStarted) return `It runs in ${process} since ${whenOf(since, nowMs)}${lease}.`;
   return `It has been claimed by ${process} at ${whenOf(since, nowMs)}${lease}, and waits there for a free slot.`;

@@ -5,7 +5,15 @@ import { allowedInMs, jobsAllowed, type RateUse } from '../limits/rate.js';
 import type { Rate } from '../limits/limit-options.js';
 import { isEnabledAt } from '../settings/enabled.js';
 import type { StoredError } from '../stored-error.js';
-import type { ClaimFacts, GroupFacts, JobFacts, LimitFacts, Surroundings } from './job-facts.js';
+import {
+  isLeaseExpired,
+  type ClaimFacts,
+  type GroupFacts,
+  type JobFacts,
+  type LimitFacts,
+  type Surroundings,
+  type WorkersFacts,
+} from './job-facts.js';
 import type { JobReason } from './job-reason.js';
 
 /** What this process knows. */
@@ -32,7 +40,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError | null): JobReason[] {
   const { job, claim, surroundings } = facts;
   if (isFinalState(job.state)) return [{ reason: 'ended', state: job.state, at: new Date(job.finishedAtMs!), error }];
-  if (claim) return reasonsOfClaim(claim, facts.nowMs);
+  if (claim) return reasonsOfClaim(job.queue, claim, own, facts.nowMs);
   const { malformed } = job;
   const isExpired = job.expiresAtMs !== null && job.expiresAtMs < facts.nowMs;
   const all: (JobReason | undefined)[] = [
@@ -44,14 +52,17 @@ export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError
   return reasons.length > 0 ? reasons : [{ reason: 'next' }];
 }
 
-function reasonsOfClaim(claim: ClaimFacts, nowMs: number): JobReason[] {
+function reasonsOfClaim(queue: string, claim: ClaimFacts, own: OwnProcess, nowMs: number): JobReason[] {
   const { leaseUntilMs, snoozedUntilMs, owner } = claim;
   const since = new Date(claim.claimedAtMs);
-  const isExpired = leaseUntilMs !== null && leaseUntilMs <= nowMs;
-  const first: JobReason[] = isExpired ? [{ reason: 'lease-expired', since: new Date(leaseUntilMs) }] : [];
+  const unserved = claim.workers && noWorker(queue, claim.workers, own);
+  const first: JobReason[] = unserved ? [unserved] : [];
+  const leaseUntil = leaseUntilMs === null ? null : new Date(leaseUntilMs);
+  if (isLeaseExpired(claim, nowMs)) first.push({ reason: 'lease-expired', since: leaseUntil });
   if (owner !== null) {
+    // Only the claim of several jobs is rescued in part: its process died before it gave them to the owner.
+    if (claim.isRescued) return first;
     const snoozedUntil = snoozedUntilMs !== null && snoozedUntilMs > nowMs ? new Date(snoozedUntilMs) : null;
-    const leaseUntil = new Date(leaseUntilMs ?? nowMs);
     return [...first, { reason: 'assigned', owner: owner || null, since, leaseUntil, snoozedUntil }];
   }
   if (claim.isCancelRequested) first.push({ reason: 'cancel-requested' });
@@ -62,7 +73,7 @@ function reasonsOfClaim(claim: ClaimFacts, nowMs: number): JobReason[] {
       reason: 'running',
       worker: worker ? { id, host: worker.host, pid: worker.pid, seenAt: new Date(worker.seenAtMs) } : { id },
       since,
-      leaseUntil: leaseUntilMs === null ? null : new Date(leaseUntilMs),
+      leaseUntil,
       isStarted: claim.isStarted,
     },
   ];
@@ -71,30 +82,37 @@ function reasonsOfClaim(claim: ClaimFacts, nowMs: number): JobReason[] {
 function reasonsToWait(facts: JobFacts, around: Surroundings, own: OwnProcess): (JobReason | undefined)[] {
   const { job, nowMs } = facts;
   const { stage, group } = around;
-  // People claim jobs of a stage, so it needs no worker.
-  if (stage !== null) return [around.pause && { reason: 'queue-paused', ...around.pause }, { reason: 'staged', stage }];
+  const paused: JobReason | undefined = around.pause && { reason: 'queue-paused', ...around.pause };
+  const times = reasonsOfTime(facts, around, own);
+  // People claim jobs of a stage, so it needs no worker, and no limit holds it up.
+  if (stage !== null) return [paused, disabled(around, nowMs), ...times, { reason: 'staged', stage }];
   const blocked: JobReason = { reason: 'blocked', needs: [...around.needs], more: around.needsMore };
   const isWaiting = job.state === 'waiting';
   return [
-    noWorker(job.queue, around, own),
+    noWorker(job.queue, around.workers, own),
     own.worksQueue && !own.handlesName ? { reason: 'no-handler' } : undefined,
-    around.pause && { reason: 'queue-paused', ...around.pause },
+    paused,
     group?.pause && { reason: 'group-paused', group: job.group!, ...group.pause },
     disabled(around, nowMs),
     own.closedBy && { reason: own.closedBy === 'pause' ? 'paused-here' : 'disabled-here' },
     job.state === 'blocked' ? blocked : undefined,
     ...(isWaiting ? reasonsOfLimits(around.limits, nowMs) : []),
     ...(isWaiting && group ? reasonsOfGroup(job.group!, group, own.groups, nowMs) : []),
-    ...reasonsOfTime(facts, around, own),
+    ...times,
     isWaiting && around.ahead.jobs > 0 ? { reason: 'behind', ...around.ahead } : undefined,
+    isForPeople(around.workers, own) ? { reason: 'for-people' } : undefined,
   ];
 }
 
-function noWorker(queue: string, { workers }: Surroundings, own: OwnProcess): JobReason | undefined {
-  if (workers.serving > 0) return undefined;
+function noWorker(queue: string, workers: WorkersFacts, own: OwnProcess): JobReason | undefined {
+  if (workers.serving > 0 || isForPeople(workers, own)) return undefined;
   const here = !own.hasHandlers ? 'no-handler' : own.worksQueue ? 'not-running' : 'excluded';
   const [, suggestion = null] = /"(.*)"/.exec(didYouMean(queue, workers.servedQueues)) ?? [];
   return { reason: 'no-worker', excludedBy: workers.excluding, here, suggestion: own.hasHandlers ? null : suggestion };
+}
+
+function isForPeople({ isConsumed }: WorkersFacts, own: OwnProcess): boolean {
+  return isConsumed && !own.hasHandlers;
 }
 
 function disabled({ enabled }: Surroundings, nowMs: number): JobReason | undefined {

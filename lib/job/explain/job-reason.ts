@@ -65,30 +65,41 @@ export type JobReason =
   | { reason: 'sleeps'; step: string; until: Date }
   /** Due later. `retry`: after a failed attempt. `snooze`: put off after one that counted. `delay`: neither. */
   | { reason: 'scheduled'; at: Date; cause: 'delay' | 'retry' | 'snooze'; attempt: number }
-  /** It is due, and a worker has yet to make it waiting. */
+  /** It is due, and a worker or the claim of a person has yet to make it waiting. */
   | { reason: 'due'; since: Date }
-  /** It waits in a stage for people: no worker claims it. */
+  /** It is in a stage for people, who claim it when it is due: no worker does. */
   | { reason: 'staged'; stage: string }
+  /** No worker serves its queue, but people or other programs take its jobs. */
+  | { reason: 'for-people' }
   /** The clock of the database decides which jobs are due. Positive: it is ahead of the clock of this process. */
   | { reason: 'clock-differs'; aheadMs: number }
-  /** More urgent or earlier jobs wait, with a group those of the group. Counted up to 200. */
-  | ({ reason: 'behind' } & JobCountUpTo)
+  /**
+   * More urgent jobs wait, or earlier ones, with a group those of the group. Counted up to 200. `order` is `lifo` if this
+   * process knows that the queue has this order: then later jobs come first.
+   */
+  | ({ reason: 'behind'; order: 'fifo' | 'lifo' } & JobCountUpTo)
   /** Nothing holds it up. A worker claims it with its next poll. */
   | { reason: 'next' }
-  /** A worker has it. `isStarted`: false while it waits in the worker for a free slot. */
+  /**
+   * A worker has it. `isStarted`: false while it waits in the worker for a free slot. With `lease-expired`, or a `seenAt`
+   * more than a minute ago, that worker may be dead.
+   */
   | {
       reason: 'running';
       worker: { id: string; host: string; pid: number; seenAt: Date } | { id: string };
       since: Date;
-      /** Null: as long as its worker holds its lock. */
+      /** Null: as long as its worker holds its lock, or after a rescue of other jobs of its claim. */
       leaseUntil: Date | null;
       isStarted: boolean;
     }
   | { reason: 'cancel-requested' }
-  /** The lease of its claim is over: a worker of its queue will rescue the job. */
-  | { reason: 'lease-expired'; since: Date }
-  /** A person or another program has it. */
-  | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date; snoozedUntil: Date | null }
+  /**
+   * The lease of its claim is over: any running worker rescues the job. `since` is null if a rescue has taken other jobs of
+   * the claim. It leaves a job that its own process still runs, or that a transaction has locked.
+   */
+  | { reason: 'lease-expired'; since: Date | null }
+  /** A person or another program has it. `leaseUntil` is null if it is held until it is released. */
+  | { reason: 'assigned'; owner: string | null; since: Date; leaseUntil: Date | null; snoozedUntil: Date | null }
   | { reason: 'ended'; state: FinalState; at: Date; error: StoredError | null };
 
 /** The answer of `QueueAdmin.explain`. */

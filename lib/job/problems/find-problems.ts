@@ -42,13 +42,17 @@ export function findProblems(facts: ProblemFacts): QueueProblem[] {
 /** The queues about which the rules need further facts: of each kind those whose jobs wait longest, at most 50. */
 export function suspectsOf(queues: readonly QueueFacts[]): SuspectQueues {
   const longest = [...queues].sort((a, b) => (b.oldestWaitingMs ?? 0) - (a.oldestWaitingMs ?? 0));
-  const some = (isSuspect: (queue: QueueFacts) => boolean) =>
-    longest
-      .filter(isSuspect)
-      .slice(0, MAX_SUSPECTS)
-      .map(({ queue }) => queue);
-  return { unserved: some(isUnserved), paused: some(isPaused), behind: some(isBehind) };
+  const some = (isSuspect: (queue: QueueFacts) => boolean) => longest.filter(isSuspect).slice(0, MAX_SUSPECTS);
+  const stopped = some(isPaused);
+  return {
+    unserved: namesOf(some(isUnserved)),
+    paused: namesOf(stopped.filter(({ paused }) => paused)),
+    disabled: namesOf(stopped.filter(({ paused }) => !paused)),
+    behind: namesOf(some(isBehind)),
+  };
 }
+
+const namesOf = (queues: readonly QueueFacts[]) => queues.map(({ queue }) => queue);
 
 const isUnserved = (one: QueueFacts) => !isPaused(one) && one.workers === 0 && one.waiting.value > 0;
 

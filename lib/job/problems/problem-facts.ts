@@ -24,6 +24,8 @@ export interface SuspectQueues {
   /** Jobs wait, and no worker that was seen within a minute serves the queue. */
   readonly unserved: readonly string[];
   readonly paused: readonly string[];
+  /** They are not paused, and have `enabled: false`. */
+  readonly disabled: readonly string[];
   /** The oldest job waits for too long. */
   readonly behind: readonly string[];
 }
@@ -33,6 +35,7 @@ export interface SuspectFacts {
   readonly nowMs: number;
   /** The unserved queues from which people or other programs take the jobs. */
   readonly consumed: ReadonlySet<string>;
+  /** The last pauses, and those changes that gave a disabled queue `enabled: false`. */
   readonly pauses: ReadonlyMap<string, ChangeOfPause>;
   /** The groups that start no job, of queues that are behind. */
   readonly groups: ReadonlyMap<string, GroupsAtRest>;

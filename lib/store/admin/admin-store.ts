@@ -1,4 +1,4 @@
-import type { JobFacts } from '../../job/explain/job-facts.js';
+import type { JobFacts, OrderOf } from '../../job/explain/job-facts.js';
 import type { JobRecord, NewJob } from '../../job/job.js';
 import type { SuspectFacts, SuspectQueues } from '../../job/problems/problem-facts.js';
 import type { JobState } from '../../job/job-state.js';
@@ -176,7 +176,7 @@ export interface AdminStore {
   /** The states of those of the jobs that exist, in no order. See `findIds` for `transaction`. */
   states(ids: readonly number[], transaction?: CallerTransaction): Promise<StateOfJob[]>;
   /** What the database knows about the reasons why the job does not run. Null if it does not exist. */
-  facts(id: number): Promise<JobFacts | null>;
+  facts(id: number, orderOf: OrderOf): Promise<JobFacts | null>;
   /** The facts about problems beside the statistics. */
   problemFacts(suspects: SuspectQueues): Promise<SuspectFacts>;
   /** Jobs by id; with the state `scheduled`, by their due time. */

@@ -1,16 +1,26 @@
-import type { ClaimFacts, GroupFacts, JobFacts, Surroundings } from '../../job/explain/job-facts.js';
+import {
+  isHolderLost,
+  type ClaimFacts,
+  type GroupFacts,
+  type JobFacts,
+  type OrderOf,
+  type Surroundings,
+  type WorkersFacts,
+} from '../../job/explain/job-facts.js';
 import type { JobCountUpTo } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
 import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
-import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
+import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
 import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
 import { findActiveJobs } from '../features/groups/active-jobs.js';
+import { leaseEndMs } from '../features/people/assign.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limits-row.js';
 import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
+import { readService } from '../features/queues/read-service.js';
 import { settingsOf } from '../features/queues/settings-row.js';
-import { readActiveIds, readHolders, readNeededJobs, readServedQueues } from './read-more-facts.js';
+import { readActiveIds, readHolders, readNeededJobs } from './read-more-facts.js';
 import { readPause } from './read-pauses.js';
 
 // The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.
@@ -90,7 +100,13 @@ const ahead = (ranges: readonly number[]) =>
     ])
     .join(' UNION ALL ');
 
-const AHEAD_IN_QUEUE = ahead([IN_QUEUE]);
+// Newer jobs come first, so claimed ones may stand anywhere between waiting ones. This passes all of them, as the claim does.
+const AHEAD_IN_LIFO_QUEUE = [
+  aheadIn(IN_QUEUE, `priority < :priority AND state = 'waiting'`, 'urgent'),
+  aheadIn(IN_QUEUE, `priority = :priority AND id > :id AND state = 'waiting'`, 'newer'),
+].join(' UNION ALL ');
+
+const AHEAD_IN_QUEUE = { fifo: ahead([IN_QUEUE]), lifo: AHEAD_IN_LIFO_QUEUE };
 const AHEAD_IN_GROUP = ahead([IN_GROUP, ARRIVING, RETURNED]);
 
 type JobRow = Omit<TableRow<'jobs'>, 'state' | 'due_at'> & { readonly state: JobState; readonly at: number };
@@ -107,8 +123,8 @@ type ClaimRow = Pick<
     readonly seen_at: number | null;
   };
 
-/** Reads without locks, in at most three round trips and a bounded number of rows. Null if the job is in no table. */
-export function* readFacts(id: number): Work<JobFacts | null> {
+/** Reads without locks: in two round trips, and one to three for each cause that it finds. Null if the job is in no table. */
+export function* readFacts(id: number, orderOf: OrderOf): Work<JobFacts | null> {
   const [live, finished] = yield* executeAll([statement(JOB, { id }), statement(FINISHED, { id })]);
   const ended = finished!.rows[0] as unknown as FinishedRow | undefined;
   const row = live!.rows[0] as unknown as JobRow | undefined;
@@ -116,11 +132,21 @@ export function* readFacts(id: number): Work<JobFacts | null> {
   const nowMs = Number(row.at);
   const job = jobFacts(row);
   if (Number(row.claim_id) !== 0) {
-    const [claim] = yield* query<ClaimRow>(CLAIM, { claimId: Number(row.claim_id) });
-    // The job has just left its claim: the next call finds it elsewhere.
-    if (claim) return { nowMs, job, claim: claimFacts(claim, id), surroundings: undefined };
+    const [found, workers] = yield* executeAll([
+      statement(CLAIM, { claimId: Number(row.claim_id) }),
+      selectWorkers(row.queue),
+    ]);
+    const held = found!.rows[0] && claimFacts(found!.rows[0] as unknown as ClaimRow, id, nowMs);
+    // If not, the job has just left its claim: the next call finds it elsewhere.
+    if (held) {
+      const claim = {
+        ...held,
+        workers: isHolderLost(held, nowMs) ? yield* workersFacts(row.queue, workers!) : undefined,
+      };
+      return { nowMs, job, claim, surroundings: undefined };
+    }
   }
-  return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row) };
+  return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row, orderOf) };
 }
 
 function endedFacts(row: FinishedRow): JobFacts {
@@ -151,54 +177,55 @@ function jobFacts(row: JobRow): JobFacts['job'] {
   };
 }
 
-function claimFacts(row: ClaimRow, id: number): ClaimFacts {
+function claimFacts(row: ClaimRow, id: number, nowMs: number): Omit<ClaimFacts, 'workers'> {
   const { worker_id, owner, host, pid, seen_at } = row;
-  const isBoundToLock = Number(row.lock_id) !== 0;
+  const isRescued = Number(row.lease_until) <= 0;
+  const leaseUntilMs = isRescued ? null : readDate(leaseEndMs(row.lease_until));
+  // Such a claim also expires with its lease.
+  const isBoundToLock = Number(row.lock_id) !== 0 && leaseUntilMs !== null && leaseUntilMs > nowMs;
   return {
     workerId: worker_id,
     worker: host === null ? null : { host, pid: Number(pid), seenAtMs: Number(seen_at) },
     owner,
     claimedAtMs: Number(row.claimed_at),
-    leaseUntilMs: isBoundToLock ? null : Number(row.lease_until),
+    leaseUntilMs: isBoundToLock ? null : leaseUntilMs,
+    isRescued,
     isStarted: (readIds(row.job_ids) ?? [id]).slice(0, Number(row.start_limit)).includes(id),
     isCancelRequested: readIds(row.cancel_requests)?.includes(id) ?? false,
     snoozedUntilMs: readDate(row.snoozed_until),
   };
 }
 
-function* readSurroundings(row: JobRow): Work<Surroundings> {
+function* readSurroundings(row: JobRow, orderOf: OrderOf): Work<Surroundings> {
   const { queue, state, group_key: group, priority, runnable } = row;
   const id = Number(row.id);
   const inGroup = group !== '';
+  // Turns of groups know no other order.
+  const order = inGroup ? 'fifo' : orderOf(queue);
   const reads: Readonly<Record<string, Statement>> = {
     queue: statement(QUEUE, { queue }),
     limits: statement(LIMITS, { queue }),
-    workers: statement(WORKERS, { queue, quoted: JSON.stringify(queue) }),
+    workers: selectWorkers(queue),
     ...(inGroup && { group: statement(GROUP, { queue, group }) }),
     ...(state === 'scheduled' && { step: statement(STEP, { id, runAt: row.run_at }) }),
-    ...(runnable === IN_STAGE && { stage: statement(STAGE, { id }) }),
+    // A job of a stage that is put off returns to its stage.
+    ...((runnable === IN_STAGE || state === 'scheduled') && { stage: statement(STAGE, { id }) }),
     ...(state === 'waiting' &&
       runnable !== IN_STAGE && {
-        ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE, { queue, group, priority, id }),
+        ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE[order], { queue, group, priority, id }),
       }),
   };
   const names = Object.keys(reads);
   const results = yield* executeAll(Object.values(reads));
   const rowsOf = <Row>(name: string) => (results[names.indexOf(name)]?.rows ?? []) as unknown as readonly Row[];
   const [settings] = rowsOf<Pick<TableRow<'queues'>, 'paused' | 'settings'>>('queue');
-  const [workers] = rowsOf<{ serving: number; excluding: number }>('workers');
   const [step] = rowsOf<{ name: string; state: string; signal_key: string | null }>('step');
   const [stage] = rowsOf<{ stage: string }>('stage');
   const [limits] = rowsOf<LimitsRow>('limits');
   const [groupRow] = rowsOf<GroupRow>('group');
-  const serving = Number(workers!.serving);
   const needed = state === 'blocked' ? yield* readNeededJobs(id) : { needs: [], more: false };
   return {
-    workers: {
-      serving,
-      excluding: Number(workers!.excluding),
-      servedQueues: serving > 0 ? [] : yield* readServedQueues(),
-    },
+    workers: yield* workersFacts(queue, results[names.indexOf('workers')]!),
     pause: settings && settings.paused > 0 ? yield* readPause(queue) : undefined,
     enabled: settings && settingsOf(settings).enabled,
     limits: limits && (yield* limitFacts(queue, limits, state)),
@@ -207,8 +234,22 @@ function* readSurroundings(row: JobRow): Work<Surroundings> {
     needs: needed.needs,
     needsMore: needed.more,
     stage: stage?.stage ?? null,
-    ahead: countOf(rowsOf('ahead')),
+    ahead: { ...countOf(rowsOf('ahead')), order },
   };
+}
+
+function selectWorkers(queue: string): Statement {
+  return statement(WORKERS, { quoted: JSON.stringify(queue) });
+}
+
+function* workersFacts(queue: string, { rows }: StatementResult): Work<WorkersFacts> {
+  const [serving, excluding] = [Number(rows[0]!['serving']), Number(rows[0]!['excluding'])];
+  if (serving > 0) return { serving, excluding, servedQueues: [], isConsumed: false };
+  const { unserved, served } = yield* readService([queue]);
+  // A worker may have started between the two reads.
+  const isServed = served.includes(queue);
+  const isConsumed = !isServed && !unserved.includes(queue);
+  return { serving: isServed ? 1 : 0, excluding, servedQueues: served, isConsumed };
 }
 
 function* limitFacts(queue: string, row: LimitsRow, state: JobState): Work<Surroundings['limits']> {

@@ -1,7 +1,6 @@
 import type { GroupFacts } from '../../job/explain/job-facts.js';
 import type { NeededJob } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
-import { readSlots } from '../../job/read-columns.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { KEEPS_PLACE } from '../features/groups/group-row.js';
@@ -34,13 +33,6 @@ const HOLDERS = `
   FROM {jobs} {by primary}
   WHERE id IN (:ids) AND (state = 'active' OR (${KEEPS_PLACE}))`;
 
-const SERVED = `
-  SELECT queues
-  FROM {workers}
-  WHERE seen_at > :now - 60000
-  ORDER BY started_at DESC
-  LIMIT 20`;
-
 const MAX_NEEDS = 10;
 const ID_BATCH_SIZE = 1_000;
 
@@ -72,10 +64,4 @@ export function* readActiveIds(queue: string): Work<number[]> {
   const ids = [...new Set(yield* idsInClaims({ queue }))];
   const rows = yield* queryInBatches<{ id: number }>(ACTIVE, ids, ID_BATCH_SIZE, { queue });
   return rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
-}
-
-/** Some names, for a suggestion. */
-export function* readServedQueues(): Work<string[]> {
-  const rows = yield* query<Pick<TableRow<'workers'>, 'queues'>>(SERVED);
-  return [...new Set(rows.flatMap(({ queues }) => [...readSlots(queues).keys()]))];
 }

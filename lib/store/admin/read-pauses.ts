@@ -22,23 +22,27 @@ const PAUSES_OF_QUEUES: readonly AuditVerb[] = ['pause', 'configure'];
 
 type AuditRow = Pick<TableRow<'audit'>, 'queue' | 'verb' | 'made_by' | 'details' | 'changed_at'>;
 
-/** The statements that find the last pauses of queues; see `pausesIn`. */
-export function selectLastPauses(queues: readonly string[]): Statement[] {
+/** How an administrator stops a queue: by a pause, or by `enabled: false`. */
+type Stop = 'paused' | 'disabled';
+
+/** The statements that find the last stops of queues; see `stopsIn`. */
+export function selectLastStops(queues: readonly string[]): Statement[] {
   return PAUSES_OF_QUEUES.map((verb) => statement(LAST_CHANGES, { verb, queues }));
 }
 
-/** The last pause of each queue in the audit, which may be too old or may have been made by other means. */
-export function pausesIn(
+/** The last stop of each queue in the audit, which may be too old or may have been made by other means. */
+export function stopsIn(
   results: readonly StatementResult[],
+  stop: Stop,
   queues: readonly string[],
 ): ReadonlyMap<string, ChangeOfPause> {
   const rows = results.flatMap((result) => result.rows as unknown as AuditRow[]);
-  return new Map(queues.map((queue) => [queue, lastOf(rows.filter((row) => isPauseOf(row, queue)))]));
+  return new Map(queues.map((queue) => [queue, lastOf(rows.filter((row) => isStopOf(row, stop, queue)))]));
 }
 
 /** @param group undefined: the pause of the queue */
 export function* readPause(queue: string, group?: string): Work<ChangeOfPause> {
-  if (group === undefined) return pausesIn(yield* executeAll(selectLastPauses([queue])), [queue]).get(queue)!;
+  if (group === undefined) return stopsIn(yield* executeAll(selectLastStops([queue])), 'paused', [queue]).get(queue)!;
   const [found] = yield* executeAll([statement(LAST_CHANGES, { verb: 'group.pause', queues: [queue] })]);
   const rows = found!.rows as unknown as AuditRow[];
   return lastOf(rows.filter(({ details }) => isGroup(detailsOf(details).which, group)));
@@ -49,12 +53,13 @@ function lastOf(rows: readonly AuditRow[]): ChangeOfPause {
   return { since: last ? new Date(Number(last.changed_at)) : null, by: last?.made_by ?? null };
 }
 
-function isPauseOf(row: AuditRow, queue: string): boolean {
+function isStopOf(row: AuditRow, stop: Stop, queue: string): boolean {
   if (row.queue !== null && row.queue !== queue) return false;
   const { which, options } = detailsOf(row.details);
-  if (row.verb !== 'configure') return which === queue || isOptions(which);
+  if (row.verb !== 'configure') return stop === 'paused' && (which === queue || isOptions(which));
   if (!isOptions(options)) return false;
-  return ('paused' in options && options.paused === true) || ('enabled' in options && options.enabled === false);
+  if (stop === 'paused') return 'paused' in options && options.paused === true;
+  return 'enabled' in options && options.enabled === false;
 }
 
 const isGroup = (which: unknown, group: string) => isOptions(which) && 'group' in which && which.group === group;

@@ -20,7 +20,7 @@ import { METRICS_STEPS } from '../features/metrics/metrics-store.js';
 import { selectLapsedClaims, toLapsedClaims } from '../features/stats/lapsed-claims.js';
 import { readService } from '../features/queues/read-service.js';
 import type { TableRow } from '../tables/table-schemas.js';
-import { pausesIn, selectLastPauses } from './read-pauses.js';
+import { selectLastStops, stopsIn } from './read-pauses.js';
 
 const { process, minute, hour } = METRICS_STEPS;
 
@@ -87,7 +87,7 @@ type WorkerRow = Pick<TableRow<'workers'>, 'id' | 'host' | 'pid' | 'seen_at'>;
  * Reads without locks: five statements in one step; for suspects up to four more in a second one; and for unserved queues
  * three and one per queue in a third one.
  */
-export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): Work<SuspectFacts> {
+export function* readSuspectFacts({ unserved, paused, disabled, behind }: SuspectQueues): Work<SuspectFacts> {
   const [now, failing, workers, lapsed, late] = yield* executeAll([
     statement(READ_TIME),
     statement(FAILING),
@@ -98,20 +98,22 @@ export function* readSuspectFacts({ unserved, paused, behind }: SuspectQueues): 
   // Another program can write values of any type into SQLite.
   const failed = failing!.rows.flatMap(({ queue }) => (typeof queue === 'string' ? [queue] : []));
   const queues = [...new Set([...failed, ...behind])];
+  const stopped = [...paused, ...disabled];
   const reads: Readonly<Record<string, readonly Statement[]>> = {
     minutes: queues.length > 0 ? [statement(MINUTES, { queues })] : [],
     groups: behind.length > 0 ? [statement(GROUPS_AT_REST, { queues: behind })] : [],
-    pauses: paused.length > 0 ? selectLastPauses(paused) : [],
+    pauses: stopped.length > 0 ? selectLastStops(stopped) : [],
   };
   const names = Object.entries(reads).flatMap(([name, statements]) => statements.map(() => name));
   const results = yield* executeAll(Object.values(reads).flat());
   const resultsOf = (name: string) => results.filter((_, index) => names[index] === name);
+  const pauses = resultsOf('pauses');
   const service = unserved.length > 0 ? yield* readService(unserved) : { unserved: [] };
   const isUnserved = new Set(service.unserved);
   return {
     nowMs: Number(now!.rows[0]!['at']),
     consumed: new Set(unserved.filter((queue) => !isUnserved.has(queue))),
-    pauses: pausesIn(resultsOf('pauses'), paused),
+    pauses: new Map([...stopsIn(pauses, 'paused', paused), ...stopsIn(pauses, 'disabled', disabled)]),
     groups: groupsIn(resultsOf('groups')),
     minutes: minutesIn(resultsOf('minutes')),
     lapsedClaims: toLapsedClaims(lapsed!),

@@ -125,7 +125,7 @@ export function sqlAdminStore(
       return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.runIdempotent(work);
     },
 
-    facts: (id) => readTwice(() => readFacts(id), undefined),
+    facts: (id, orderOf) => readTwice(() => readFacts(id, orderOf), undefined),
     problemFacts: (suspects) => blocking.runIdempotent(() => readSuspectFacts(suspects)),
     find: (search, page) => blocking.runIdempotent(() => findJobs(search, page, dialect)),
 

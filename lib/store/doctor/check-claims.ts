@@ -8,7 +8,7 @@ export const checkClaims: Check = {
   async run({ database }) {
     const [found] = await database.runIdempotent(() => executeAll([selectLapsedClaims()]));
     const lapsed = toLapsedClaims(found!);
-    if (lapsed.length === 0) return [ok('no lease ended more than a minute ago')];
+    if (lapsed.length === 0) return [ok('no claim lacks a worker that rescues its jobs')];
     return lapsed.map(({ queue, claims, lapsedMs }) =>
       problem(
         `${queue}: the leases of ${claims} claims have ended, the first one ${Math.floor(lapsedMs / 1_000)} s ago`,

@@ -50,6 +50,8 @@ export interface QueueService {
   readonly unserved: readonly string[];
   /** All queues that a worker has served, or that an operator has configured. */
   readonly known: readonly string[];
+  /** All queues of the workers that were seen within the last minute. */
+  readonly served: readonly string[];
 }
 
 /** Stores the subscriptions of queues and the expiry of temporary queues. */

@@ -32,7 +32,7 @@ const CONSUMED_QUEUES = `
 
 /** Reads without locks. */
 export function* readService(queues: readonly string[]): Work<QueueService> {
-  if (queues.length === 0) return { unserved: [], known: [] };
+  if (queues.length === 0) return { unserved: [], known: [], served: [] };
   const [workers, rows, consumed, ...histories] = yield* executeAll([
     statement(LIVE_WORKERS),
     statement(KNOWN_QUEUES),
@@ -48,5 +48,5 @@ export function* readService(queues: readonly string[]): Work<QueueService> {
     const isConsumed = !isKnown.has(queue) && histories[index]!.rows.length > 0;
     return !served.has(queue) && !isConsumed && !isTakenFrom.has(queue);
   };
-  return { unserved: queues.filter(hasNoWorker), known };
+  return { unserved: queues.filter(hasNoWorker), known, served: [...served] };
 }

@@ -24,6 +24,7 @@ const ICONS: Readonly<Partial<Record<Reason['reason'], IconName>>> = {
   due: 'scheduled',
   blocked: 'blocked',
   staged: 'staged',
+  'for-people': 'people',
   running: 'active',
   assigned: 'people',
   next: 'ok',
