@@ -272,6 +272,33 @@ describe('a live update of the board', () => {
     await window.row('report').waitFor();
   });
 
+  it.each([
+    [
+      { status: 401, json: { message: 'Unauthorized' } },
+      'You are no longer logged in. Reload this page to log in again.',
+    ],
+    [{ status: 429, json: { message: 'Too many requests.' } }, 'Too many requests.'],
+    [{ contentType: 'text/html', body: '<h1>Log in</h1>' }, 'The server answered with another page.'],
+  ])('shows the reason if the server answers without statistics: %j', async (answer, reason) => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board('');
+    const { page } = window;
+    await window.row('email').waitFor();
+
+    await page.route('**/api/{live,queues}', (route) => route.fulfill(answer));
+    // The page opens its stream again.
+    await page.evaluate(`dispatchEvent(new Event('online'))`);
+    const alert = page.getByRole('alert').filter({ hasText: reason });
+    await alert.getByText('This page shows the state of').waitFor();
+    await page.getByRole('heading', { level: 1, name: /^The state is unknown since/ }).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await window.connection('polling').waitFor();
+    await alert.waitFor({ state: 'detached' });
+    // The browser reports the failed requests.
+    window.problems.splice(0);
+  });
+
   it('waits while the updates are paused, and the page shows the age of its numbers', async () => {
     const { board, producer } = await start();
     await producer.enqueue('email', 1);

@@ -3,6 +3,7 @@ import type { Preview } from './answers.js';
 // The script is in the folder of the board, wherever a proxy puts it.
 const ROOT = new URL('api/', import.meta.url);
 
+const NO_LOGIN = 'You are no longer logged in. Reload this page to log in again.';
 const OTHER_PAGE = 'The server answered with another page. You may have to log in again: reload this page.';
 
 /** An answer of the server that is no success. */
@@ -58,7 +59,7 @@ async function send<Answer>(url: URL, init: RequestInit): Promise<Answer> {
   // Guards and proxies answer with texts of their own.
   const failure: { message?: string; code?: string; problems?: string[] } = isObject(body) ? body : {};
   const { message = `The server answered with status ${status}.`, code, problems } = failure;
-  throw new ApiError(status, message, code, problems);
+  throw new ApiError(status, status === 401 ? NO_LOGIN : message, code, problems);
 }
 
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;
