@@ -401,6 +401,21 @@ describeEngines('the command line', (setup) => {
     });
   });
 
+  it('fails for ids that are not changed, unless the limit left them out', async () => {
+    const { engine, call } = await open();
+    const enqueued = await engine.producer.enqueueMany('a', [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    const ids = enqueued.map(({ id }) => String(id));
+
+    expect(await call('cancel', ...ids, '--limit', '2', '--yes')).toEqual({
+      ...{ code: 0, out: 'Cancel: 2 jobs changed.\n', err: '' },
+    });
+    expect(await call('cancel', ...ids, '--limit', '2', '--yes')).toEqual({
+      code: 1,
+      out: 'Cancel: 1 job changed.\n',
+      err: '2 jobs not changed: unknown, or in another state.\n',
+    });
+  });
+
   it('sets options of a queue for all processes, and resets them', async () => {
     const { engine, call, json } = await open();
     const settings = async () => (await engine.admin.queues())[0]?.settings;
