@@ -401,6 +401,16 @@ describeEngines('the command line', (setup) => {
     });
   });
 
+  it.each([
+    [['a', '--queue', 'b'], 'expected either the queue "a" or --queue b'],
+    [['a', 'dead', '--state', 'waiting'], 'expected either the state "dead" or --state waiting'],
+  ])('refuses to list jobs by two values of one condition: %j', async (args, problem) => {
+    const { engine, call } = await open();
+    for (const queue of ['a', 'b']) await engine.producer.enqueue(queue, 1);
+
+    expect(await call('list', ...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(problem) });
+  });
+
   it('fails for ids that are not changed, unless the limit left them out', async () => {
     const { engine, call } = await open();
     const enqueued = await engine.producer.enqueueMany('a', [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
