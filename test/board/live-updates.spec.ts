@@ -299,6 +299,31 @@ describe('a live update of the board', () => {
     window.problems.splice(0);
   });
 
+  it('waits while the page is hidden, also after the network was away', async () => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board('');
+    const { page } = window;
+    const turn = (isHidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        dispatchEvent(new Event('visibilitychange'));`);
+    const opened: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/live')) opened.push(request.url());
+    });
+
+    await turn(true);
+    await page.evaluate(`dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'));`);
+    // Requests are reported in their order.
+    await page.evaluate(`fetch(location.pathname)`);
+    const whileHidden = opened.length;
+    await turn(false);
+    await window.connection('live').waitFor();
+
+    expect([whileHidden, opened.length]).toEqual([0, 1]);
+  });
+
   it('waits while the updates are paused, and the page shows the age of its numbers', async () => {
     const { board, producer } = await start();
     await producer.enqueue('email', 1);

@@ -95,7 +95,7 @@ export function connect({ onStatistics, onState }: Listener): void {
   };
 
   addEventListener('visibilitychange', () => (document.hidden ? stop() : stream()));
-  addEventListener('online', stream);
+  addEventListener('online', () => document.hidden || stream());
   addEventListener('offline', () => onState('lost'));
   stream();
 }
