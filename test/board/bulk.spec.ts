@@ -1,3 +1,4 @@
+import { startBoard } from './support/board-app.js';
 import { useBrowser, type BoardWithWindows } from './support/board-browser.js';
 
 const browser = useBrowser();
@@ -72,6 +73,39 @@ describe('a bulk action of the board', () => {
     await window.announced('1 jobs removed.');
 
     expect(await admin.states([first!, second!])).toEqual([]);
+  });
+
+  it.each([
+    [{ nmae: 'welcome' }, /unknown option "nmae"/],
+    [{ finishedbefore: '2026-11-01' }, /unknown option "finishedbefore"/],
+    [{ limit: 1 }, /unknown option "limit"/],
+    [{ header: null }, /header to be like name:value, got "null"/],
+    [{ header: '' }, /header to be like name:value, got ""/],
+    [{ name: '' }, /name/],
+    [{ createdAfter: '' }, /createdAfter/],
+  ])('changes nothing if a condition of its filter is unknown or empty: %j', async (condition, problem) => {
+    const { write, admin, producer } = await startBoard();
+    await producer.enqueueMany('email', [{ payload: 1 }, { payload: 2 }]);
+
+    const { status, body } = await write('remove', { filter: { queue: 'email', ...condition } });
+
+    expect([status, body.message]).toEqual([400, expect.stringMatching(problem)]);
+    expect(await admin.counts('email')).toMatchObject({ waiting: 2 });
+  });
+
+  it('rejects an unknown condition as its list does', async () => {
+    const { board, read, producer } = await browser.start();
+    await producer.enqueue('email', 1);
+    const window = await board('jobs?queue=email&jobName=welcome');
+
+    await window.page.getByRole('alert').filter({ hasText: 'unknown option "jobName"' }).waitFor();
+    const rows = await window.page.locator('tbody tr').count();
+    const empty = await read('jobs?queue=email&name=&header=&createdAfter=&order=&after=');
+    // The browser reports the refused requests.
+    window.problems.splice(0);
+
+    expect(rows).toBe(0);
+    expect(empty).toMatchObject({ status: 200, body: { jobs: [{ id: 1 }] } });
   });
 });
 

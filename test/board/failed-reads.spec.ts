@@ -104,4 +104,41 @@ describe('a read of the board that fails', () => {
     expect(text).toContain('You have no right to read any of the queues');
     expect(text).not.toMatch(/No queue has had a job yet|No queues yet|healthy/);
   });
+
+  it('is a failure, also of a change, if a login page answers, and keeps the last numbers', async () => {
+    let isLoggedIn = true;
+    const { board, producer, admin } = await start({
+      configure: (app) => {
+        app.use((request: { path: string }, response: Response, next: () => void) => {
+          if (request.path === '/login') response.type('html').send('<h1>Log in</h1>');
+          else if (isLoggedIn || request.path.endsWith('/live')) next();
+          else response.redirect('/login');
+        });
+      },
+    });
+    await producer.enqueue('email', 1);
+    const window = await board('queue?queue=email');
+    const { page } = window;
+    const text = 'The server answered with another page. You may have to log in again: reload this page.';
+
+    await window.button('Pause email').waitFor();
+    isLoggedIn = false;
+    await window.button('Pause email').click();
+    await window.announced(text);
+    await page.locator('main').getByRole('alert').filter({ hasText: text }).first().waitFor();
+    const jobs = await page.locator('tbody .job-link').allInnerTexts();
+    await window.go('');
+    const row = await window.row('email').innerText();
+
+    expect(jobs).toEqual(['#1']);
+    expect(row).not.toContain('paused');
+    expect(await admin.queues()).toMatchObject([{ queue: 'email', paused: false }]);
+  });
 });
+
+/** The parts of a response of Express that a login page uses. */
+interface Response {
+  type(name: string): Response;
+  send(body: string): void;
+  redirect(to: string): void;
+}

@@ -185,4 +185,39 @@ describe('the lists of the board', () => {
       ['bob', 'review', '1+'],
     ]);
   });
+
+  it.each([
+    ['2026-11-27', '2026-11-27T05:00:00.000Z'],
+    ['2026-11-27 02:30', '2026-11-27T07:30:00.000Z'],
+    ['2026-11-27T02:30Z', '2026-11-27T02:30:00.000Z'],
+  ])(
+    'take the time %s in a filter as one of the viewer, and have its instant in the address',
+    async (typed, instant) => {
+      const { board } = await browser.start();
+      const window = await board('jobs', { timezoneId: 'America/New_York' });
+      const { page } = window;
+      const query = `createdAfter=${encodeURIComponent(instant)}`;
+
+      const read = page.waitForRequest((request) => request.url().includes('createdAfter'));
+      await page.getByRole('combobox', { name: 'Add a filter' }).fill(`from:${typed}`);
+      await page.keyboard.press('Enter');
+      const asked = (await read).url();
+
+      expect(asked).toContain(query);
+      expect(page.url()).toContain(query);
+    },
+  );
+
+  it.each(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'])(
+    'take a date as %s in the address as the midnight of the viewer',
+    async (field) => {
+      const { board } = await browser.start();
+      const window = await board(undefined, { timezoneId: 'America/New_York' });
+
+      const read = window.page.waitForRequest((request) => request.url().includes(field));
+      await window.go(`jobs?${field}=2026-11-27`);
+
+      expect((await read).url()).toContain(`${field}=${encodeURIComponent('2026-11-27T05:00:00.000Z')}`);
+    },
+  );
 });

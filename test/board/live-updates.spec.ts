@@ -272,6 +272,58 @@ describe('a live update of the board', () => {
     await window.row('report').waitFor();
   });
 
+  it.each([
+    [
+      { status: 401, json: { message: 'Unauthorized' } },
+      'You are no longer logged in. Reload this page to log in again.',
+    ],
+    [{ status: 429, json: { message: 'Too many requests.' } }, 'Too many requests.'],
+    [{ contentType: 'text/html', body: '<h1>Log in</h1>' }, 'The server answered with another page.'],
+  ])('shows the reason if the server answers without statistics: %j', async (answer, reason) => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board('');
+    const { page } = window;
+    await window.row('email').waitFor();
+
+    await page.route('**/api/{live,queues}', (route) => route.fulfill(answer));
+    // The page opens its stream again.
+    await page.evaluate(`dispatchEvent(new Event('online'))`);
+    const alert = page.getByRole('alert').filter({ hasText: reason });
+    await alert.getByText('This page shows the state of').waitFor();
+    await page.getByRole('heading', { level: 1, name: /^The state is unknown since/ }).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await window.connection('polling').waitFor();
+    await alert.waitFor({ state: 'detached' });
+    // The browser reports the failed requests.
+    window.problems.splice(0);
+  });
+
+  it('waits while the page is hidden, also after the network was away', async () => {
+    const { board, producer } = await start();
+    await producer.enqueue('email', 1);
+    const window = await board('');
+    const { page } = window;
+    const turn = (isHidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        dispatchEvent(new Event('visibilitychange'));`);
+    const opened: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/live')) opened.push(request.url());
+    });
+
+    await turn(true);
+    await page.evaluate(`dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'));`);
+    // Requests are reported in their order.
+    await page.evaluate(`fetch(location.pathname)`);
+    const whileHidden = opened.length;
+    await turn(false);
+    await window.connection('live').waitFor();
+
+    expect([whileHidden, opened.length]).toEqual([0, 1]);
+  });
+
   it('waits while the updates are paused, and the page shows the age of its numbers', async () => {
     const { board, producer } = await start();
     await producer.enqueue('email', 1);

@@ -113,6 +113,25 @@ describe('the pages of the board', () => {
     expect(await admin.queues()).toMatchObject([{ maxRunning: 7, rate: { limit: 100, perMs: 60_000 } }]);
   });
 
+  it('leave the limit of the options as it is if a person changes only the rate', async () => {
+    const { board, admin, runner } = await start();
+    await runner.handle('email', { maxRunning: 5 }, () => undefined);
+    const window = await board('queue?queue=email');
+
+    await window.button('Limit …').first().click();
+    await window.page.getByText('A number, or "none". Empty: as it is, 5.').waitFor();
+    await window.page.getByLabel('Rate').fill('100/1m');
+    await window.confirm('Limit …');
+    await window.announced('The limits of email are changed.');
+    await window.page.getByText('100 per 1 min (set at run time)').waitFor();
+    const text = await window.page.locator('main').innerText();
+    const [queue] = await admin.queues();
+
+    expect(text).toMatch(/0 of 5\s+\(options\)/);
+    expect(queue).toMatchObject({ maxRunning: 5, settings: { rate: { limit: 100 } } });
+    expect(queue!.settings).not.toHaveProperty('maxRunning');
+  });
+
   it('show the settings of a queue with their origin, and change them', async () => {
     const { board, admin, producer } = await start();
     await producer.enqueue('email', 1);

@@ -41,10 +41,10 @@ describe('the form of a schedule on the board', () => {
     });
   });
 
-  it('edits a schedule, whose payload stays if it is not changed, and removes it', async () => {
+  it('edits a schedule, whose payload and end stay if they are not changed, and removes it', async () => {
     const { board, schedules } = await start();
     const payload = { kind: 'all', apiToken: 's3' };
-    const until = new Date('2099-05-01T10:30:00Z');
+    const until = new Date('2099-05-01T10:30:59.999Z');
     await schedules.upsert('often', {
       queue: 'report',
       every: '15m',

@@ -63,6 +63,23 @@ describe('the schedules on the board', () => {
     ]);
   });
 
+  it('have the ticks of the next 24 hours in their strip, and none of a later day', async () => {
+    const { board, schedules } = await start();
+    const later = new Date(Date.now() + 3 * 86_400_000);
+    const add = (name: string, cron: string) => schedules.upsert(name, { queue: 'report', cron });
+    await add('hourly', '0 * * * *');
+    await add('monthly', `0 0 ${later.getUTCDate()} * *`);
+    await add('weekly', `*/5 * * * ${later.getUTCDay()}`);
+    const window = await board('schedules');
+    const ticksOf = (name: string) => window.row(name).getByRole('img').getAttribute('aria-label');
+
+    expect([await ticksOf('hourly'), await ticksOf('monthly'), await ticksOf('weekly')]).toEqual([
+      '24 ticks in the next 24 hours',
+      '0 ticks in the next 24 hours',
+      '0 ticks in the next 24 hours',
+    ]);
+  });
+
   it('are late by the clock of the database, which is a problem of their queue', async () => {
     const connection = await freshConnection();
     const { url, board, schedules, admin } = await start({ connection });

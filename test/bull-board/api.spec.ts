@@ -305,12 +305,15 @@ describe.each(FRAMEWORKS)('bull-board on %s', (framework) => {
     await write('PATCH', `queues/email/${id}/update-data`, { jobData: 2 }, { 'x-user': 'ann' });
     await write('PUT', `queues/email/${id}/clean`, undefined, { 'x-user': 'bob' });
     await write('PUT', 'queues/email/pause');
+    await write('POST', 'queues/email/add', { name: 'hi', data: 1, options: { attempts: 4 } }, { 'x-user': 'ann' });
     const { entries } = await admin.audit();
 
     expect(entries.map(({ verb, by }) => [verb, by])).toEqual([
       ['update', 'ann'],
       ['remove', 'bob'],
       ['pause', 'bull-board'],
+      ['enqueue', 'ann'],
     ]);
+    expect(entries[3]).toMatchObject({ queue: 'email', options: { name: 'hi', retry: 4 } });
   });
 });

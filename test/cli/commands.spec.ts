@@ -401,6 +401,31 @@ describeEngines('the command line', (setup) => {
     });
   });
 
+  it.each([
+    [['a', '--queue', 'b'], 'expected either the queue "a" or --queue b'],
+    [['a', 'dead', '--state', 'waiting'], 'expected either the state "dead" or --state waiting'],
+  ])('refuses to list jobs by two values of one condition: %j', async (args, problem) => {
+    const { engine, call } = await open();
+    for (const queue of ['a', 'b']) await engine.producer.enqueue(queue, 1);
+
+    expect(await call('list', ...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(problem) });
+  });
+
+  it('fails for ids that are not changed, unless the limit left them out', async () => {
+    const { engine, call } = await open();
+    const enqueued = await engine.producer.enqueueMany('a', [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    const ids = enqueued.map(({ id }) => String(id));
+
+    expect(await call('cancel', ...ids, '--limit', '2', '--yes')).toEqual({
+      ...{ code: 0, out: 'Cancel: 2 jobs changed.\n', err: '' },
+    });
+    expect(await call('cancel', ...ids, '--limit', '2', '--yes')).toEqual({
+      code: 1,
+      out: 'Cancel: 1 job changed.\n',
+      err: '2 jobs not changed: unknown, or in another state.\n',
+    });
+  });
+
   it('sets options of a queue for all processes, and resets them', async () => {
     const { engine, call, json } = await open();
     const settings = async () => (await engine.admin.queues())[0]?.settings;

@@ -195,6 +195,21 @@ describeEngines('the command import-bullmq', (setup) => {
     expect((await source.getJobSchedulers(0, -1, true)).map(({ key }) => key)).toEqual(['thrice']);
   });
 
+  it('takes the data and the options of a job scheduler without a template from its next job', async () => {
+    const { world, schedules, source } = await open();
+    const template = { name: 'report', data: { to: 'ann' }, opts: { attempts: 3 } };
+    await source.upsertJobScheduler('leap', { pattern: '0 3 29 2 *', tz: 'UTC' }, template);
+    // So BullMQ 5 stores a job with the option `repeat` before its first run.
+    await deleteTemplate(source, 'leap');
+
+    const report = await reportOf(world, 'mails', '--create');
+
+    expect(report).toMatchObject({ schedulers: 1, left: 0 });
+    expect(await schedules.list()).toMatchObject([
+      { name: 'leap', jobName: 'report', payload: { to: 'ann' }, options: { retry: { attempts: 3 } } },
+    ]);
+  });
+
   it('leaves a schedule of the application as it is, and runs its tick once', async () => {
     const { world, admin, schedules, source } = await open();
     await source.upsertJobScheduler('leap', { pattern: '0 3 29 2 *', tz: 'UTC' }, { name: 'old' });
@@ -317,6 +332,12 @@ class DeletionProxy {
     this.server.close();
     await once(this.server, 'close');
   }
+}
+
+async function deleteTemplate(source: TestQueue, scheduler: string): Promise<void> {
+  const client = await (source.getBackend?.().client ?? source.client!);
+  const { hdel } = client as unknown as { hdel(key: string, ...fields: string[]): Promise<number> };
+  expect(await hdel.call(client, source.toKey(`repeat:${scheduler}`), 'data', 'opts')).toBe(2);
 }
 
 /** The script that deletes a job is the only one with the key of the job schedulers. */

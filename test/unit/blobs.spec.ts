@@ -89,6 +89,21 @@ describe('fileBlobs', () => {
     expect((await readdir(folder)).sort()).toEqual(['2027-02-24', 'mine']);
   });
 
+  it('lists no blob of a day that another worker has deleted meanwhile', async () => {
+    const { store, folder } = await open();
+    const before = new Date('2027-02-24T00:00:00Z');
+    for (const day of ['02-21', '02-22', '02-23'])
+      await store.put(KEY.replace('02-23', day), Buffer.from('x'), { ...never, expires });
+
+    const late = store.expired!(before, never)[Symbol.asyncIterator]();
+    const first = await late.next();
+    for await (const key of store.expired!(before, never)) await store.delete!(key, never);
+    const rest = await late.next();
+
+    expect([first.done, rest.done]).toEqual([false, true]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it.each<[unknown, RegExp]>([
     [{ folder: 'relative' }, /expected folder to be an absolute path, got "relative"/],
     [{}, /expected folder to be an absolute path/],

@@ -4,18 +4,7 @@ import type { JobFilter } from '../../store/admin/admin-store.js';
 import type { PageOptions } from '../../job/page-options.js';
 
 const WHERE = 'Invalid request';
-const FILTER_FIELDS = [
-  'queue',
-  'state',
-  'name',
-  'error',
-  'key',
-  'group',
-  'schedule',
-  'owner',
-  'worker',
-  'headers',
-] as const;
+const PAGE_FIELDS: readonly string[] = ['limit', 'after', 'order'];
 const FILTER_TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'] as const;
 const MAX_PAGE = 200;
 
@@ -86,12 +75,21 @@ export class BoardInput {
     return { limit: wanted, after: this.text('after'), ...(order !== undefined && { order }) };
   }
 
-  /** The headers of a query are texts such as `tenant:42`. */
+  /** The filter beside the page in a query, in which an empty text is no condition. */
+  queryFilter(): JobFilter {
+    const given = Object.entries(this.#values).filter(([name, value]) => value !== '' && !PAGE_FIELDS.includes(name));
+    return new BoardInput(Object.fromEntries(given)).filter();
+  }
+
+  /**
+   * All values as a filter. Headers are texts such as `tenant:42`. Unknown and empty conditions stay, so that the library
+   * rejects them: the filter without them would select more jobs.
+   */
   filter(): JobFilter {
-    const filter: Record<string, unknown> = {};
-    for (const name of FILTER_FIELDS) if (this.has(name) && this.raw(name) !== '') filter[name] = this.raw(name);
-    for (const name of FILTER_TIMES) if (this.text(name)) filter[name] = this.date(name);
-    const pairs = [this.raw('header') ?? []].flat().filter((pair) => pair !== '');
+    const { header, ...conditions } = this.#values;
+    const filter: Record<string, unknown> = conditions;
+    for (const name of FILTER_TIMES) if (this.has(name)) filter[name] = new Date(this.text(name) ?? '');
+    const pairs = header === undefined ? [] : [header].flat();
     if (pairs.length > 0) filter['headers'] = Object.fromEntries(pairs.map(headerPair));
     return filter;
   }

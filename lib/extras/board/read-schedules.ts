@@ -1,3 +1,4 @@
+import { systemClock } from '../../common/clock.js';
 import { hasCode, type InvalidOptionsError } from '../../job/errors.js';
 import type { ScheduleRecord } from '../../store/features/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
@@ -48,9 +49,9 @@ export async function readPastTicks(call: BoardCall) {
 /** The ticks of the next 24 hours, at most 100. None if another program has stored times that are not valid. */
 function ticksOfDay(schedules: BoardCall['schedules'], schedule: ScheduleRecord): Date[] {
   try {
-    const ticks = schedules.preview(timesOf(schedule), MAX_TICKS);
-    const end = (ticks[0]?.getTime() ?? 0) + DAY_MS;
-    return ticks.filter((tick) => tick.getTime() < end);
+    const now = systemClock.now();
+    const ticks = schedules.preview(timesOf(schedule), MAX_TICKS, now);
+    return ticks.filter((tick) => tick.getTime() <= now.getTime() + DAY_MS);
   } catch (error) {
     if (hasCode(error, 'INVALID_OPTIONS')) return [];
     throw error;

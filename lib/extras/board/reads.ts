@@ -118,7 +118,7 @@ async function readHistory(call: BoardCall) {
 }
 
 async function findJobs({ admin, access, input, redactor }: BoardCall) {
-  const filter = input.filter();
+  const filter = input.queryFilter();
   if (filter.queue !== undefined) await access.require('read', filter.queue);
   // A filter finds out values of headers as well as showing them does.
   if (filter.headers !== undefined) await access.require('read-payload', filter.queue);

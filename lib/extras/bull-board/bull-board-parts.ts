@@ -1,15 +1,16 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import type { Redactor } from '../dashboard/redactor.js';
-import type { QueueProducer } from '../../producer/queue-producer.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import type { QueueOverview } from './queue-overview.js';
 import type { RequestUser } from './request-user.js';
 
+/** The options of the board name the queue, so it is no misspelt name. */
+export const MAY_CREATE = { create: true } as const;
+
 /** The parts that the adapters of all queues share. */
 export interface BullBoardParts {
   readonly admin: QueueAdmin;
-  readonly producer: QueueProducer;
   readonly schedules: QueueSchedules;
   readonly redactor: Redactor;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;

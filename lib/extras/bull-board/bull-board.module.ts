@@ -5,8 +5,7 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import { systemClock } from '../../common/clock.js';
 import { Redactor } from '../dashboard/redactor.js';
 import { findProvider } from '../../nest/find-provider.js';
-import { getAdminToken, getProducerToken, getSchedulesToken } from '../../nest/tokens.js';
-import type { QueueProducer } from '../../producer/queue-producer.js';
+import { getAdminToken, getSchedulesToken } from '../../nest/tokens.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import { resolveBullBoardOptions, type BullBoardMiddleware, type BullBoardOptions } from './bull-board-options.js';
 import type { ResolvedBullBoardOptions } from './bull-board-options.js';
@@ -60,13 +59,12 @@ class BullBoardLifecycle implements OnModuleInit {
     return server;
   }
 
-  #findVerbs(): { admin: QueueAdmin; producer: QueueProducer; schedules: QueueSchedules } {
+  #findVerbs(): { admin: QueueAdmin; schedules: QueueSchedules } {
     const { instance } = this.options;
     const find = <T>(token: string | object) =>
       findProvider<T>(this.moduleRef, token, instance, 'SqlQueueBullBoardModule.forRoot()');
     return {
       admin: find(getAdminToken(instance)),
-      producer: find(getProducerToken(instance)),
       schedules: find(getSchedulesToken(instance)),
     };
   }

@@ -14,7 +14,7 @@ import type {
   Status,
 } from '@bull-board/api/typings/app';
 import type { LimitChange } from '../../job/limits/limit-options.js';
-import { adminOf, type BullBoardParts } from './bull-board-parts.js';
+import { adminOf, MAY_CREATE, type BullBoardParts } from './bull-board-parts.js';
 import { JOB_STATUSES } from './job-statuses.js';
 import { QueueReads } from './queue-reads.js';
 import { QueueSchedulers } from './queue-schedulers.js';
@@ -26,9 +26,6 @@ export interface QueueAdapter extends BaseAdapter {
 }
 
 type QueueAdapterClass = new (queue: string, parts: BullBoardParts, readOnlyMode: boolean) => QueueAdapter;
-
-// The options of the board name the queue, so it is no misspelt name.
-const MAY_CREATE = { create: true } as const;
 
 /** The class of the adapters. Its base class belongs to an optional peer, which is loaded at boot. */
 export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {

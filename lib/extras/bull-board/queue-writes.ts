@@ -1,5 +1,5 @@
 import type { QueueJob, QueueJobOptions } from '@bull-board/api/typings/app';
-import { adminOf, type BullBoardParts } from './bull-board-parts.js';
+import { adminOf, MAY_CREATE, type BullBoardParts } from './bull-board-parts.js';
 import { BullJob, refuseHidden } from './bull-job.js';
 import { stateOf } from './job-statuses.js';
 import { Refusal } from '../dashboard/error-status.js';
@@ -18,10 +18,11 @@ export class QueueWrites {
 
   async add(name: string, payload: unknown, { attempts, ...options }: QueueJobOptions): Promise<QueueJob> {
     refuseHidden(payload);
-    const { id } = await this.parts.producer.enqueue(this.queue, payload, {
+    const { id } = await adminOf(this.parts).enqueue(this.queue, payload, {
       ...options,
       ...(name !== '' && { name }),
       ...(attempts !== undefined && { retry: attempts }),
+      ...MAY_CREATE,
     });
     const job = await this.parts.admin.get(id);
     if (!job) throw new Refusal(`Job ${id} was enqueued, and has ended without a trace.`);

@@ -83,7 +83,7 @@ class FileBlobs implements BlobStore {
     const today = before.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length);
     for (const day of await readdir(this.folder)) {
       if (!DAY.test(day) || day >= today) continue;
-      for (const name of await readdir(join(this.folder, day))) {
+      for (const name of await this.#namesOf(day)) {
         signal.throwIfAborted();
         const key = `${day}/${name}`;
         if (KEY.test(key)) yield key;
@@ -92,6 +92,16 @@ class FileBlobs implements BlobStore {
       }
       // Blobs that jobs still need stay, and so does their folder.
       await rmdir(join(this.folder, day)).catch(() => undefined);
+    }
+  }
+
+  /** None if another worker has deleted the last file of the day, and its folder. */
+  async #namesOf(day: string): Promise<string[]> {
+    try {
+      return await readdir(join(this.folder, day));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
     }
   }
 

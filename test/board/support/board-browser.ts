@@ -1,11 +1,11 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { openBrowser } from '../../support/browser.js';
 import { startBoard, type BoardApp, type BoardAppOptions } from './board-app.js';
 import { BoardWindow } from './board-page.js';
 
 export interface BoardWithWindows extends BoardApp {
   /** Opens a page of the board in a window of its own; undefined: an empty window. */
-  board(hash: string | undefined): Promise<BoardWindow>;
+  board(hash: string | undefined, options?: BrowserContextOptions): Promise<BoardWindow>;
 }
 
 /**
@@ -33,8 +33,8 @@ export function useBrowser(): { start(options?: BoardAppOptions): Promise<BoardW
   return {
     start: async (options = {}) => {
       const app = await startBoard({ ...options, board: { refresh: '1s', ...options.board } });
-      const board = async (hash: string | undefined) => {
-        const window = await BoardWindow.open(browser, app.url, hash);
+      const board = async (hash: string | undefined, context?: BrowserContextOptions) => {
+        const window = await BoardWindow.open(browser, app.url, hash, context);
         windows.push(window);
         return window;
       };

@@ -50,13 +50,14 @@ async function move(parts: SchedulerParts, scheduler: BullmqScheduler): Promise<
   const pending = next === undefined ? undefined : await source.getJob(`repeat:${key}:${next}`);
   const dueMs = pending && ((await dueMsOf(source, pending)) ?? next!);
   try {
+    const definition = definitionOf(parts, scheduler, pending);
     const existing = await target.schedules.get(key);
     if (existing && existing.queue !== target.queue) return `a schedule of the queue ${existing.queue} has its id`;
     // In one transaction, so that the tick of the pending job runs once if the process dies.
     await target.dataSource.transaction(async (manager) => {
       const coverage = existing
         ? { nextMs: existing.nextAt?.getTime(), lastMs: existing.lastAt?.getTime() }
-        : { nextMs: (await target.schedules.upsert(key, definitionOf(parts, scheduler), { manager }))?.getTime() };
+        : { nextMs: (await target.schedules.upsert(key, definition, { manager }))?.getTime() };
       if (!pending || isCovered(scheduler, dueMs!, coverage)) return;
       await target.producer.enqueueMany(target.queue, [convertedJob(pending, conversion, { dueMs })], { manager });
     });
@@ -70,15 +71,22 @@ async function move(parts: SchedulerParts, scheduler: BullmqScheduler): Promise<
   return undefined;
 }
 
-function definitionOf({ target, tz, conversion }: SchedulerParts, scheduler: BullmqScheduler): ScheduleDefinition {
+/** @param pending its next job */
+function definitionOf(
+  { target, tz, conversion }: SchedulerParts,
+  scheduler: BullmqScheduler,
+  pending: BullmqJob | undefined,
+): ScheduleDefinition {
   const { name, pattern, every, endDate, template } = scheduler;
+  // BullMQ 5 stores no template for a job with the option `repeat` before its first run.
+  const { data, opts = {} } = template ?? pending ?? {};
   return {
     queue: target.queue,
     jobName: convertedName(name, conversion.names),
     ...(pattern === undefined ? { every: every! } : { cron: pattern, tz: scheduler.tz ?? tz }),
     ...(endDate !== undefined && { until: new Date(endDate) }),
-    payload: template?.data ?? {},
-    options: jobOptionsOf(template?.opts ?? {}, 0),
+    payload: data ?? {},
+    options: jobOptionsOf(opts, 0),
     // BullMQ adds the next job when the one before it starts, and runs one job for all missed times.
     overlap: 'one-waiting',
     missed: 'once',

@@ -109,8 +109,10 @@ async function change(call: Call, verb: BulkVerb | 'release', which: Which, act:
   }
   const changed = await act(call, which, bulk);
   output.result({ changed }, () => `${name}: ${jobs(changed)} changed.`);
-  if (Array.isArray(which) && changed < new Set(which).size)
-    throw new CommandFailedError(`${jobs(new Set(which).size - changed)} not changed: unknown, or in another state.`);
+  // The verb has not tried the ids after the limit.
+  if (!Array.isArray(which) || changed === limit) return;
+  const left = new Set(which).size - changed;
+  if (left > 0) throw new CommandFailedError(`${jobs(left)} not changed: unknown, or in another state.`);
 }
 
 /** A preview counts up to 10,000 jobs. If there may be more, the verb counts all of them. */

@@ -18,6 +18,8 @@ export const list: Command = {
     after: { type: 'string' },
   },
   async run({ engine, args: [queue, state], options, output }) {
+    requireOne('queue', queue, options);
+    requireOne('state', state, options);
     const filter = {
       ...filterOf(options),
       ...(queue !== undefined && { queue }),
@@ -35,6 +37,12 @@ export const list: Command = {
     );
   },
 };
+
+function requireOne(name: string, argument: string | undefined, options: CallOptions): void {
+  const option = options.text(name);
+  if (argument !== undefined && option !== undefined)
+    throw new UsageError(`expected either the ${name} "${argument}" or --${name} ${option}`);
+}
 
 /** The newest jobs are of interest, but of the scheduled ones those that are due first. */
 function orderOf(options: CallOptions, state: JobState | undefined): PageOrder {

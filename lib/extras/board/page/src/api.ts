@@ -3,6 +3,9 @@ import type { Preview } from './answers.js';
 // The script is in the folder of the board, wherever a proxy puts it.
 const ROOT = new URL('api/', import.meta.url);
 
+const NO_LOGIN = 'You are no longer logged in. Reload this page to log in again.';
+const OTHER_PAGE = 'The server answered with another page. You may have to log in again: reload this page.';
+
 /** An answer of the server that is no success. */
 export class ApiError extends Error {
   /**
@@ -48,12 +51,18 @@ async function send<Answer>(url: URL, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(() => {
     throw new ApiError(0, 'The server does not answer.');
   });
+  const { ok, status, redirected } = response;
+  const body: unknown = await response.json().catch(() => undefined);
+  // A login in front of the board answers with its page, or redirects to it. Then the board has not done anything.
+  if (ok && (redirected || !isObject(body))) throw new ApiError(status, OTHER_PAGE);
+  if (ok) return body as Answer;
   // Guards and proxies answer with texts of their own.
-  const body = (await response.json().catch(() => ({}))) as { message?: string; code?: string; problems?: string[] };
-  if (response.ok) return body as Answer;
-  const { message = `The server answered with status ${response.status}.`, code, problems } = body;
-  throw new ApiError(response.status, message, code, problems);
+  const failure: { message?: string; code?: string; problems?: string[] } = isObject(body) ? body : {};
+  const { message = `The server answered with status ${status}.`, code, problems } = failure;
+  throw new ApiError(status, status === 401 ? NO_LOGIN : message, code, problems);
 }
+
+const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;
 
 /** Why a read has no answer, as the page shows it. */
 export interface ReadFailure {

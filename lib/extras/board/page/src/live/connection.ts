@@ -1,4 +1,4 @@
-import { failureOf, isForbidden, LIVE_URL, read } from '../api.js';
+import { failureOf, isForbidden, LIVE_URL, read, type ReadFailure } from '../api.js';
 import type { Queue } from '../answers.js';
 
 const POLL_MS = 5_000;
@@ -8,7 +8,8 @@ const STREAM_AGAIN_MS = 60_000;
 // An event may be late by a slow read of the server.
 const LATE_FACTOR = 3;
 
-export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'outage' | 'refused';
+/** `lost`: the server does not answer. `failed`: its answer is another failure. */
+export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'outage' | 'refused' | 'failed';
 
 export interface Statistics {
   readonly queues: Queue[];
@@ -18,7 +19,8 @@ export interface Statistics {
 
 interface Listener {
   onStatistics(statistics: Statistics): void;
-  onState(state: Connection): void;
+  /** @param failure the text of an answer without statistics */
+  onState(state: Connection, failure?: string): void;
 }
 
 /**
@@ -83,7 +85,7 @@ export function connect({ onStatistics, onState }: Listener): void {
         onStatistics(statistics);
       } catch (error) {
         const failure = failureOf(error);
-        onState(isForbidden(failure) ? 'refused' : failure.status === 503 ? 'outage' : 'lost');
+        onState(stateOf(failure), failure.text);
       } finally {
         isReading = false;
       }
@@ -93,7 +95,13 @@ export function connect({ onStatistics, onState }: Listener): void {
   };
 
   addEventListener('visibilitychange', () => (document.hidden ? stop() : stream()));
-  addEventListener('online', stream);
+  addEventListener('online', () => document.hidden || stream());
   addEventListener('offline', () => onState('lost'));
   stream();
+}
+
+function stateOf(failure: ReadFailure): Connection {
+  if (isForbidden(failure)) return 'refused';
+  if (failure.status === 503) return 'outage';
+  return failure.status === 0 ? 'lost' : 'failed';
 }

@@ -26,6 +26,8 @@ export const errors = signal<ErrorCount[] | undefined>(undefined);
 /** The checks of the database when the overview was last opened; undefined: not read. */
 export const diagnoses = signal<readonly Diagnosis[] | undefined>(undefined);
 export const connection = signal<Connection>('connecting');
+/** The text of the last answer without statistics. */
+export const connectionFailure = signal('');
 /** The time of the statistics that the page shows, by the clock of the browser; 0: none have arrived. */
 export const updatedAt = signal(0);
 /** Why the last read of a part of the state failed. The part is that of an earlier read, or undefined. */
@@ -36,7 +38,7 @@ export const turn = signal(0);
 
 export const isLoaded = computed(() => updatedAt.value > 0);
 /** The numbers may be old, so that none of them is a good sign. */
-export const isStale = computed(() => ['lost', 'outage', 'refused'].includes(connection.value));
+export const isStale = computed(() => ['lost', 'outage', 'refused', 'failed'].includes(connection.value));
 export const isOld = computed(() => isStale.value || (isLoaded.value && now.value - updatedAt.value > OLD_MS));
 export const broken = computed(() => (problems.value ?? []).filter(({ severity }) => severity === 'broken'));
 export const failedChecks = computed(() => (diagnoses.value ?? []).filter(({ level }) => level === 'problem'));
@@ -77,8 +79,11 @@ export function startLive(): void {
   // The pages have just begun to read their own data. While the server is away, they may have failed.
   let isFirst = true;
   connect({
-    onState: (state) => {
-      connection.value = state;
+    onState: (state, failure = '') => {
+      batch(() => {
+        connection.value = state;
+        connectionFailure.value = failure;
+      });
       if (isStale.peek()) isFirst = false;
     },
     onStatistics: (latest) => {

@@ -1,9 +1,15 @@
 import { clock, duration } from '../format.js';
 import { now } from '../live/clock.js';
-import { connection, isPaused, isStale, setPaused, updatedAt } from '../live/live.js';
+import { connection, connectionFailure, isPaused, isStale, setPaused, updatedAt } from '../live/live.js';
 import { Icon } from '../parts/icons.js';
 
-const TEXTS = { connecting: 'Connecting', lost: 'Connection lost', outage: 'Database away', refused: 'No right' };
+const TEXTS = {
+  connecting: 'Connecting',
+  lost: 'Connection lost',
+  outage: 'Database away',
+  refused: 'No right',
+  failed: 'Updates fail',
+};
 
 /** Where the numbers come from, how old they are, and the switch that holds them. */
 export function LiveState() {
@@ -45,7 +51,8 @@ const LOST = {
 /** Old numbers must not look like present ones. */
 export function Lost() {
   if (!isStale.value) return null;
-  const what = LOST[connection.value as 'lost'];
+  const state = connection.value;
+  const what = state === 'failed' ? connectionFailure.value : LOST[state as 'lost'];
   const since = updatedAt.value > 0 ? `This page shows the state of ${clock(updatedAt.value, true)}.` : '';
   return (
     <p class="lost" role="alert">

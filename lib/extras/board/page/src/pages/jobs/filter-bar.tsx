@@ -5,7 +5,7 @@ import { errors, queues } from '../../live/live.js';
 import { go, type Params } from '../../live/route.js';
 import { Icon } from '../../parts/icons.js';
 import type { PageProps } from '../../shell/pages.js';
-import { FIELDS, FILTER_FIELDS, hintOf, parseField, valueOf, type FilterField } from './job-filter.js';
+import { FIELDS, FILTER_FIELDS, hintOf, instantOf, parseField, valueOf, type FilterField } from './job-filter.js';
 
 interface Suggestion {
   readonly text: string;
@@ -95,7 +95,7 @@ export function FilterBar({ params }: PageProps) {
 }
 
 function Chip({ field, value, onRemove }: { field: FilterField; value: string; onRemove: () => void }) {
-  const time = field === 'createdAfter' || field === 'createdBefore' ? new Date(value) : undefined;
+  const time = field === 'createdAfter' || field === 'createdBefore' ? new Date(instantOf(value)) : undefined;
   const name = FILTER_FIELDS[field];
   return (
     <span class="chip">

@@ -38,7 +38,7 @@ export function parseField(text: string): { readonly field: FilterField; readonl
   return field && { field, value };
 }
 
-/** The filter as the server takes it. A time without a zone is one of the viewer. */
+/** The filter as the server takes it. */
 export function filterOf({ after: _after, order: _order, header, ...params }: Params): JobFilter {
   const filter: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(params))
@@ -47,19 +47,23 @@ export function filterOf({ after: _after, order: _order, header, ...params }: Pa
   return { ...filter, ...(header && { header: [String(header)] }) };
 }
 
-const isTime = (name: string) => name === 'createdAfter' || name === 'createdBefore';
+const isTime = (name: string) => /^(created|finished)(After|Before)$/.test(name);
 
-function instantOf(text: string): string {
-  const date = new Date(text);
+/** A time without a zone is one of the viewer. A browser takes a date without a time as midnight in UTC. */
+export function instantOf(text: string): string {
+  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
   // The server reports a text that is no time.
   return Number.isNaN(date.getTime()) ? text : date.toISOString();
 }
 
-/** A value that a person has typed: `2h` is a time that long ago. */
+/**
+ * A value that a person has typed: `2h` is a time that long ago. The value of a time is an instant, which viewers in other
+ * zones read alike.
+ */
 export function valueOf(field: FilterField, text: string, nowMs: number): string {
   const value = text.trim();
   if (!isTime(field)) return value;
   const [, count, unit] = /^(\d+)\s*([mhd])/.exec(value) ?? [];
-  if (count === undefined) return value.replace(' ', 'T');
+  if (count === undefined) return instantOf(value.replace(' ', 'T'));
   return new Date(nowMs - Number(count) * UNITS[unit as 'm']).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { Queue, Verb } from '../../answers.js';
+import { number } from '../../format.js';
 import { href } from '../../live/route.js';
 import { ActionButton, type Action } from '../../parts/action.js';
 import { Icon } from '../../parts/icons.js';
@@ -42,8 +43,7 @@ export function limitAction({ queue, maxRunning }: Queue): Action {
       {
         name: 'maxRunning',
         label: 'Running at once',
-        value: maxRunning === null ? '' : String(maxRunning),
-        hint: 'A number, or "none". Empty: as it is.',
+        hint: `A number, or "none". Empty: as it is${maxRunning === null ? '' : `, ${number(maxRunning)}`}.`,
       },
       RATE_FIELD,
       { name: 'rest', label: 'Rest', hint: 'Start no job for a time such as 30s or 10m, or "none".' },

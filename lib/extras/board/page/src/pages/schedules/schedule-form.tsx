@@ -28,8 +28,11 @@ export function createAction(names: readonly string[]): Action {
 
 /** Replaces the times, the queue, the name of the jobs and the payload. */
 export function editAction(schedule: Schedule): Action {
-  const { name, payload } = schedule;
+  const { name, payload, until } = schedule;
   const shown = isWhole(payload) ? payload.text.trim() : '';
+  // The field has whole minutes. An end that is the same keeps its seconds.
+  const withUntil = (values: Values) =>
+    until !== null && values['until'] === localTime(until) ? { ...values, until } : values;
   return {
     verb: 'edit-schedule',
     text: 'Edit …',
@@ -39,9 +42,9 @@ export function editAction(schedule: Schedule): Action {
       queues.value.map(({ queue }) => queue),
       schedule,
     ),
-    result: (values) => <NextTicks values={values} />,
+    result: (values) => <NextTicks values={withUntil(values)} />,
     // A payload that is the same, or that is hidden, stays as it is.
-    body: (values) => ({ ...bodyOf(values, values['payload'] === shown ? '' : values['payload']), name }),
+    body: (values) => ({ ...bodyOf(withUntil(values), values['payload'] === shown ? '' : values['payload']), name }),
     done: () => `Schedule ${name} is changed.`,
   };
 }
