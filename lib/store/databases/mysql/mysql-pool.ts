@@ -15,6 +15,7 @@ import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
 import {
   drive,
+  executeAll,
   type FinalWrites,
   type SqlValue,
   type Statement,
@@ -139,7 +140,8 @@ export class MysqlPool implements SqlDatabase {
     this.#openTransactions ??= new OpenTransactions(this.dataSource);
     if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {
-      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, beforeRead));
+      const readLatest = (reads: readonly Statement[]) => this.runIdempotent(() => executeAll(reads));
+      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, { beforeRead, readLatest }));
     } catch (error) {
       throw explainRejection(error);
     }
