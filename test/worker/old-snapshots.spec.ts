@@ -78,6 +78,24 @@ describeEngines(
         expect(await error.waiting).toBeInstanceOf(JobNotFoundError);
       });
 
+      it('subscribe stores a subscription that was added or deleted', async () => {
+        const world = await setup();
+        const { admin } = await world.start({ autoStart: false });
+        await admin.subscribe('q', { topic: 'deleted' });
+
+        await afterSnapshot(world, isolation, async (manager) => {
+          await admin.subscribe('q', { topic: 'added' });
+          await admin.unsubscribe('q', 'deleted');
+          await admin.subscribe('q', { topic: 'added', where: { tenant: '1' } }, { manager });
+          await admin.subscribe('q', { topic: 'deleted' }, { manager });
+        });
+
+        expect(await admin.subscriptions()).toMatchObject([
+          { topic: 'added', where: { tenant: '1' } },
+          { topic: 'deleted', where: {} },
+        ]);
+      });
+
       it('retry leaves its result to a job that has gone on', async () => {
         const world = await setup();
         const [retried, again] = [gate(), gate()];
