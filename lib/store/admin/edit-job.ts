@@ -115,7 +115,8 @@ export function* copyOfJob(id: number): Work<NewJob | undefined> {
     restart: _restart,
     ...others
   } = read.overrides ?? {};
-  const { delayMs: _delay, runAtMs: _runAt, group, ...overrides }: JobOverrides = others;
+  const { delayMs: _delay, runAtMs: _runAt, addedExpiryMs = 0, group, ...overrides }: JobOverrides = others;
+  if (overrides.expiresInMs !== undefined) overrides.expiresInMs -= addedExpiryMs;
   return {
     queue: row.queue,
     name: row.name,

@@ -105,13 +105,14 @@ export function withRestart(options: string | null): string {
 export function withoutExpiry(options: string | null): string | null {
   const read = readOverrides(options);
   if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
-  const { expiresInMs: _expiresIn, ...others } = read.overrides;
+  const { expiresInMs: _expiresIn, addedExpiryMs: _added, ...others } = read.overrides;
   return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }
 
 /** The options of a job that keeps its older `createdAt`: its `expiresIn` counts from now on. */
 export function withLaterExpiry(options: string | null, ageMs: number): string | null {
   const read = readOverrides(options);
-  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
-  return JSON.stringify({ ...read.overrides, expiresInMs: read.overrides.expiresInMs + Math.max(0, ageMs) });
+  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined || ageMs <= 0) return options;
+  const { expiresInMs } = read.overrides;
+  return JSON.stringify({ ...read.overrides, expiresInMs: expiresInMs + ageMs, addedExpiryMs: ageMs });
 }
