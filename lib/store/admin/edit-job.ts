@@ -100,7 +100,7 @@ function* startAnew(id: number, { attempt, options }: IdleRow): Work<void> {
   yield* makeDue(runs.withWaits, 'promoted');
 }
 
-/** A new job like this one, without its key and its flow; undefined if it does not exist or cannot be read. */
+/** See AdminStore.copyOf. */
 export function* copyOfJob(id: number): Work<NewJob | undefined> {
   const [live] = yield* query<CopiedRow>(READ_LIVE, { id });
   const [row] = live ? [live] : yield* query<CopiedRow>(READ_FINISHED, { id });
@@ -115,15 +115,15 @@ export function* copyOfJob(id: number): Work<NewJob | undefined> {
     restart: _restart,
     ...others
   } = read.overrides ?? {};
-  const { delayMs: _delay, runAtMs: _runAt, addedExpiryMs = 0, group, ...overrides }: JobOverrides = others;
+  const { delayMs, runAtMs, addedExpiryMs = 0, group, ...overrides }: JobOverrides = others;
   if (overrides.expiresInMs !== undefined) overrides.expiresInMs -= addedExpiryMs;
   return {
     queue: row.queue,
     name: row.name,
     payload: row.payload,
     priority: row.priority,
-    delayMs: null,
-    runAtMs: null,
+    delayMs: delayMs ?? null,
+    runAtMs: runAtMs ?? null,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,
     headers: withoutOriginHeaders(row.headers),
