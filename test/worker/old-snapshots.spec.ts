@@ -3,6 +3,7 @@ import { JobNotFoundError } from '../../lib/job/errors.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 
 const ANN = { owner: 'ann' } as const;
 
@@ -167,6 +168,35 @@ describeEngines(
 
         expect(await consumer.claim('q', { ...ANN, stage: 'review' })).toMatchObject([{ id }]);
       });
+    });
+
+    it('needs no connection of the calls that may wait for locks of the application', async () => {
+      const world = await setup();
+      const released = gate();
+      world.afterTest(() => released.open());
+      const waiting = new Set<object>();
+      const driver = interceptingDriver(async (sql, _run, connection) => {
+        if (!sql.includes("queue = 'held'")) return;
+        waiting.add(connection);
+        await released.opened;
+      });
+      const dataSource = await world.connect({ driver });
+      const { producer, admin } = await world.start({ dataSource, autoStart: false });
+      const { id } = await producer.enqueue('q', 0);
+      const { id: cancelled } = await producer.enqueue('q', 0);
+      await admin.cancel(cancelled);
+      await producer.enqueue('held', 0);
+      const calls = Array.from({ length: 6 }, () => admin.pause('held'));
+      await eventually(() => waiting.size === 5);
+
+      const changed = await dataSource.transaction(async (manager) => [
+        await admin.reprioritise(id, -1, { manager }),
+        await admin.retry([cancelled], { manager }),
+      ]);
+
+      expect(changed).toEqual([true, 1]);
+      released.open();
+      await Promise.all(calls);
     });
   },
   ['mysql', 'mariadb'],

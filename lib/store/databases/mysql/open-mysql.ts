@@ -22,12 +22,13 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
   const { dataSource, clock, shortestLeaseMs } = settings;
   const templates = new Templates(tables, mysql, settings.skew);
   const hosts = new Hosts(settings.hosts);
-  const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
+  const openPool = (latest?: MysqlPool) =>
+    MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry, latest);
   const pool = await openPool();
   const { dialect, blocking } = await closeOnError(pool, async () => {
     const checked = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, checked, mysqlSchema, settings);
-    return { dialect: checked, blocking: await openPool() };
+    return { dialect: checked, blocking: await openPool(pool) };
   });
   const channelOf = (table: string) =>
     new MysqlNotificationChannel(pool, dataSource.options as MysqlOptions, hosts, table, clock);
