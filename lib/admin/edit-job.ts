@@ -1,8 +1,9 @@
+import type { EncodeContext } from '../job/codec/payload-codec.js';
 import { encodeHeaders, encodePayload } from '../job/job-content.js';
 import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
-import type { NewJob } from '../job/job.js';
+import type { JobRecord, NewJob } from '../job/job.js';
 import { checkJobId } from '../job/identifiers.js';
 import { readDate } from '../job/read-columns.js';
 import type { AdminParts } from './admin-parts.js';
@@ -48,7 +49,7 @@ export async function updateJob(
   const job = await store.get(id, transaction);
   if (!job) return false;
   const { queue } = job;
-  const due = { runAtMs: readDate(job.runAt?.getTime() ?? null) };
+  const due = await dueOf(store, job, transaction);
   const encoded = hasPayload ? await encodePayload(queue, payload, optionsFor(queue), job.name, due) : undefined;
   const edit = {
     ...(encoded !== undefined && { payload: encoded }),
@@ -70,6 +71,17 @@ export async function updateJob(
   await recheckFlows([id]);
   notifier.poll();
   return true;
+}
+
+/** When the job needs its payload. A blocked job has its delay in its options. */
+async function dueOf(
+  store: Pick<AdminParts['store'], 'copyOf'>,
+  { id, state, runAt }: JobRecord,
+  transaction: ChangeOptions['manager'],
+): Promise<Pick<EncodeContext, 'delayMs' | 'runAtMs'>> {
+  if (state !== 'blocked') return { runAtMs: readDate(runAt?.getTime() ?? null) };
+  const copy = await store.copyOf(id, transaction);
+  return { delayMs: copy?.delayMs, runAtMs: copy?.runAtMs };
 }
 
 export async function duplicateJob(parts: AdminParts, id: number, given: DuplicateOptions): Promise<number | null> {

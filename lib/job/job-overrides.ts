@@ -7,7 +7,10 @@ import type { StoredTick } from './schedules/job-schedule.js';
 export interface JobOverrides {
   backoff?: Duration | BackoffOptions;
   timeoutMs?: number;
+  /** Counts from the creation of the job. */
   expiresInMs?: number;
+  /** The part of `expiresInMs` that a job has beyond its option, because its payload has replaced an earlier one. */
+  addedExpiryMs?: number;
   leaseMs?: number;
   retention?: Partial<ResolvedRetention>;
   /** The job belongs to a request, which alone reads its result. */

@@ -21,6 +21,7 @@ const STORED_OVERRIDES = Object.entries({
   backoff: BACKOFF,
   timeoutMs: AT_LEAST_ONE,
   expiresInMs: AT_LEAST_ONE,
+  addedExpiryMs: AT_LEAST_ONE,
   leaseMs: option(kind('1000 to 86400000', (value) => isWhole(value, 1_000, 86_400_000))),
   retention: option(kind('{ completedMs, deadMs }', isRetention)),
   reply: option(kind('true', (value) => value === true)),

@@ -203,13 +203,13 @@ async function readStates({ id, parts, queues, pauses, settings }: Worker, names
     if (isLimited || hasOwn) limits.set(queue, own);
     if (hasGroups) queues.of(queue)?.discoverGroups();
     pauses.setPausedEverywhere(queue, paused || !isEnabled);
-    queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
   }
   for (const queue of await stores.limits.declareLimits(limits))
     logger.log(`Another process had declared other limits for queue "${queue}". Now those of this one hold.`, {
       queue,
       workerId: id,
     });
+  for (const queue of limits.keys()) queues.of(queue)?.onLimitsDeclared();
 }
 
 // Handlers have this long to honour an aborted signal. Then the worker releases their jobs while they still run.

@@ -89,6 +89,37 @@ describeEngines('admin.find', (setup) => {
     expect(await find(engine, { schedule: 'dail' })).toEqual([]);
   });
 
+  it('finds the jobs of a schedule after they have slept within their `expiresIn`', async () => {
+    const world = await setup();
+    const engine = await world.start({
+      handlers: {
+        q: async (job: JobContext) => {
+          await job.sleep('long', '1h');
+          return job.payload === 'copied' ? undefined : 'done';
+        },
+      },
+    });
+    for (const name of ['asleep', 'copied', 'written']) {
+      const options = { expiresIn: '1d' } as const;
+      await engine.schedules.upsert(name, { queue: 'q', cron: '0 3 * * *', payload: name, options });
+    }
+    const statesOf = async (schedule: string) => (await engine.admin.find({ schedule })).jobs.map(({ state }) => state);
+
+    for (const name of ['copied', 'written']) await engine.schedules.runNow(name);
+    await engine.events.untilCount(2, 'snoozed');
+    const asleep = await statesOf('copied');
+    world.advance(3_600_000);
+    await engine.events.untilCount(2, 'completed');
+    await engine.schedules.runNow('asleep');
+    await engine.events.untilCount(3, 'snoozed');
+
+    expect(asleep).toEqual(['scheduled']);
+    expect(await statesOf('copied')).toEqual(['completed']);
+    expect(await statesOf('written')).toEqual(['completed']);
+    expect(await engine.admin.cancel({ schedule: 'asleep' })).toBe(1);
+    expect(await statesOf('asleep')).toEqual(['cancelled']);
+  });
+
   it('finds jobs that have all of the headers', async () => {
     const world = await setup();
     const engine = await world.start({ autoStart: false });

@@ -233,6 +233,31 @@ describeEngines('blobs', (setup) => {
     expect(await files.keys()).toHaveLength(7);
     expect((await files.days()).filter((day) => !expected.includes(day))).toEqual([]);
   });
+
+  it.each([
+    ['delay', () => ({ delay: '100d' }) as const],
+    ['runAt', () => ({ runAt: new Date(Date.now() + 100 * 86_400_000) })],
+  ])('expire after the %s of their job if an administrator writes them while it is blocked', async (_what, due) => {
+    const { world, files, blobs } = await open();
+    const keep = '60d';
+    const { producer, admin } = await world.start({
+      ...{ blobs: { ...blobs, keep }, codec: aesGcm({ keys: [first] }), autoStart: false },
+    });
+    const rotated = await world.start({
+      ...{ blobs: { ...blobs, keep }, codec: aesGcm({ keys: [second], older: [first] }), autoStart: false },
+    });
+    const lastDay = () => new Date(Date.now() + 160 * 86_400_000).toISOString().slice(0, 10);
+    const before = lastDay();
+
+    const { jobs } = await producer.flow((flow) => void flow.add('whole', long, due()).after(flow.add('part', null)));
+    await admin.update(jobs.find(({ queue }) => queue === 'whole')!.id, { payload: { text: `new ${LONG}` } });
+    await rotated.admin.rekey();
+
+    // Midnight may have passed.
+    const expected = [before, lastDay()];
+    expect(await files.keys()).toHaveLength(3);
+    expect((await files.days()).filter((day) => !expected.includes(day))).toEqual([]);
+  });
 });
 
 describeEngines('an expired blob', (setup) => {

@@ -178,4 +178,23 @@ describeEngines('a job that expires', (setup) => {
     expect(await events.until('completed')).toMatchObject({ jobId: inTime.id, result: 'in time' });
     expect(await events.until('cancelled')).toMatchObject({ jobId: late.id, error: { code: 'JOB_EXPIRED' } });
   });
+
+  it('gives its copy no more time, after another payload has replaced its own', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ queues: { q: { groups: {} } }, autoStart: false });
+    // A job with a group has the time of the test, and not that of the server, as its `createdAt`.
+    const replace = { key: 'k', onConflict: 'replace', expiresIn: '1h', group: 'g' } as const;
+    const { id } = await producer.enqueue('q', 'old', replace);
+    world.advance(TWO_HOURS_MS);
+    await producer.enqueue('q', 'new', replace);
+    const reasonsOf = async (job: number) => (await admin.explain(job)).reasons.map(({ reason }) => reason);
+
+    const copy = (await admin.duplicate(id))!;
+    const early = await reasonsOf(copy);
+    world.advance(TWO_HOURS_MS / 2 + 60_000);
+
+    expect(early).not.toContain('expired');
+    expect(await reasonsOf(copy)).toContain('expired');
+    expect(await reasonsOf(id)).toContain('expired');
+  });
 });

@@ -266,6 +266,52 @@ describeEngines(
       expect(early).toEqual([]);
     });
 
+    it.each(['before', 'after'] as const)(
+      'keeps its limits if a poll has read the queue before they were declared, and answers %s that',
+      async (answers) => {
+        const world = await setup();
+        const [reached, declared, read, answered] = [gate(), gate(), gate(), gate()];
+        const driver = interceptingDriver(async (sql) => {
+          if (!sql.includes('SELECT queue, declared')) return;
+          reached.open();
+          await declared.opened;
+        });
+        const { producer, events, runner, opened } = await world.start({
+          dataSource: await world.connect({ driver }),
+          handlers: { other: () => 'done' },
+          worker: HARDLY_EVER,
+        });
+        await runner.whenIdle();
+        await producer.enqueueMany('late', plainJobs(10));
+        const { jobs } = opened.stores;
+        const { summarizeWork } = jobs;
+        let [running, most] = [0, 0];
+        const handler = async () => {
+          most = Math.max(most, ++running);
+          await new Promise(setImmediate);
+          running--;
+        };
+
+        const added = runner.handle('late', { maxRunning: 1, concurrency: 10 }, handler);
+        await reached.opened;
+        vi.spyOn(jobs, 'summarizeWork').mockImplementationOnce(async (...given) => {
+          const summary = await summarizeWork.call(jobs, ...given);
+          read.open();
+          if (answers === 'after') await answered.opened;
+          return summary;
+        });
+        const polled = runner.whenIdle();
+        await read.opened;
+        if (answers === 'before') await polled;
+        declared.open();
+        await added;
+        answered.open();
+        await events.untilCount(10, 'completed', { queue: 'late' });
+
+        expect(most).toBe(1);
+      },
+    );
+
     it('claims no job of a paused queue that is woken before its state is known', async () => {
       const world = await setup();
       const reached = gate();

@@ -240,7 +240,10 @@ export interface AdminStore {
    * @param queue the job must be in this queue. Undefined: in any
    */
   edit(id: number, queue: string | undefined, edit: JobEdit, change?: Change): Promise<boolean>;
-  /** A new job like this one, without its key and its flow; undefined if it does not exist or its row is malformed. */
+  /**
+   * A new job like this one, without its key and its flow, and with the delay of a job of a flow. Undefined if the job does
+   * not exist or its row is malformed.
+   */
   copyOf(id: number, transaction?: CallerTransaction): Promise<NewJob | undefined>;
   /** Enqueues the job exactly once. Returns its id. */
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;

@@ -3,13 +3,7 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
-import {
-  deleteEarlierRuns,
-  findEarlierRuns,
-  withoutExpiry,
-  withRestart,
-  type EarlierRuns,
-} from '../ends/earlier-runs.js';
+import { deleteEarlierRuns, findEarlierRuns, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { rememberBlob } from '../ends/subjects.js';
 import { findStaged } from '../ends/stages.js';
 import { IN_GROUP, RETURNED, SCHEDULED } from '../tables/runnable.js';
@@ -72,23 +66,9 @@ type CopiedRow = Pick<
   'queue' | 'name' | 'priority' | 'max_attempts' | 'payload' | 'headers' | 'options' | 'group_key'
 >;
 
-/** Keeps claims from the job until the transaction ends. Undefined if a claim has it. */
-export function* lockIdleJob(id: number): Work<IdleRow | undefined> {
-  return (yield* query<IdleRow>(LOCK_IDLE, { id }))[0];
-}
-
-/**
- * Changes a job that no claim has. Returns its queue, or undefined if it has changed nothing.
- *
- * @param earlierRuns those of the job, if the snapshot of the transaction may be older than their rows
- */
-export function* editJob(
-  id: number,
-  queue: string | undefined,
-  edit: JobEdit,
-  earlierRuns?: EarlierRuns,
-): Work<string | undefined> {
-  const job = yield* lockIdleJob(id);
+/** Changes a job that no claim has. Returns its queue, or undefined if it has changed nothing. */
+export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<string | undefined> {
+  const [job] = yield* query<IdleRow>(LOCK_IDLE, { id });
   if (!job || job.queue !== (queue ?? job.queue)) return undefined;
   const { payload, headers, priority, delay } = edit;
   // A blocked job is due when the jobs that it needs have ended.
@@ -100,7 +80,7 @@ export function* editJob(
   if (delay) statements.push({ sql: SCHEDULE, values: { id, untilMs: delay.untilMs ?? null, delayMs: delay.delayMs } });
   if (payload !== undefined) statements.push(...rememberBlob(id, subjectOf(job), payload));
   yield* executeAll(statements);
-  if (startsAnew(edit)) yield* startAnew(id, job, earlierRuns ?? (yield* findEarlierRuns([id])));
+  if (payload !== undefined && !edit.keepsSteps) yield* startAnew(id, job);
   if (priority !== undefined && (yield* findStaged([id])).length > 0)
     yield* execute(SET_STAGE_PRIORITY, { id, priority });
   return job.queue;
@@ -111,19 +91,16 @@ function subjectOf({ options }: IdleRow): string | undefined {
   return 'overrides' in read ? read.overrides?.subject : undefined;
 }
 
-export function startsAnew({ payload, keepsSteps }: JobEdit): boolean {
-  return payload !== undefined && !keepsSteps;
-}
-
 /** Nothing of the runs with the old payload stays. If they have let the job wait, it is due now. */
-function* startAnew(id: number, { attempt, options }: IdleRow, runs: EarlierRuns): Work<void> {
+function* startAnew(id: number, { attempt, options }: IdleRow): Work<void> {
+  const runs = yield* findEarlierRuns([id]);
   yield* deleteEarlierRuns(runs);
   if (runs.withSteps.length > 0 || Number(attempt) > 0)
     yield* execute(START_ANEW, { id, options: withoutExpiry(withRestart(options)) });
   yield* makeDue(runs.withWaits, 'promoted');
 }
 
-/** A new job like this one, without its key and its flow; undefined if it does not exist or cannot be read. */
+/** See AdminStore.copyOf. */
 export function* copyOfJob(id: number): Work<NewJob | undefined> {
   const [live] = yield* query<CopiedRow>(READ_LIVE, { id });
   const [row] = live ? [live] : yield* query<CopiedRow>(READ_FINISHED, { id });
@@ -138,14 +115,15 @@ export function* copyOfJob(id: number): Work<NewJob | undefined> {
     restart: _restart,
     ...others
   } = read.overrides ?? {};
-  const { delayMs: _delay, runAtMs: _runAt, group, ...overrides }: JobOverrides = others;
+  const { delayMs, runAtMs, addedExpiryMs = 0, group, ...overrides }: JobOverrides = others;
+  if (overrides.expiresInMs !== undefined) overrides.expiresInMs -= addedExpiryMs;
   return {
     queue: row.queue,
     name: row.name,
     payload: row.payload,
     priority: row.priority,
-    delayMs: null,
-    runAtMs: null,
+    delayMs: delayMs ?? null,
+    runAtMs: runAtMs ?? null,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,
     headers: withoutOriginHeaders(row.headers),

@@ -10,8 +10,7 @@ import { cancelJob } from './cancel-job.js';
 import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
 import { ERASERS, eraseQueue } from './erase-queue.js';
-import { findEarlierRuns, type EarlierRuns } from '../ends/earlier-runs.js';
-import { copyOfJob, editJob, lockIdleJob, startsAnew } from './edit-job.js';
+import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../rows/job-record.js';
 import { readStates } from './job-states.js';
@@ -110,12 +109,6 @@ export function sqlAdminStore(
     return reenqueues;
   }
 
-  /** The snapshot of the caller's transaction may be older than these rows. The job is locked, so nothing is added. */
-  async function latestRunsOf(id: number, transaction: CallerTransaction): Promise<EarlierRuns> {
-    await blocking.inCallerTransaction(transaction, () => lockIdleJob(id));
-    return blocking.readLatest(() => findEarlierRuns([id]), transaction);
-  }
-
   return {
     counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
@@ -182,12 +175,10 @@ export function sqlAdminStore(
 
     async edit(id, queue, edit, change) {
       const countOf = (found: string | undefined) => (found === undefined ? 0 : 1);
-      const transaction = startsAnew(edit) ? change?.transaction : undefined;
-      const runs = transaction && (await latestRunsOf(id, transaction));
       const edited = await runChange(
         blocking,
         change,
-        () => editJob(id, queue, edit, runs),
+        () => editJob(id, queue, edit),
         countOf,
         (found) => (found === undefined ? [] : [found]),
       );

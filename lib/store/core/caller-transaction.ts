@@ -2,6 +2,7 @@ import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface 
 import { InvalidOptionsError } from '../../job/errors.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
 import { randomId } from '../../job/identifiers.js';
+import { readsLatest } from './template.js';
 
 /** The caller's own open transaction. The library neither retries nor commits it. */
 export type CallerTransaction = EntityManager | QueryRunner;
@@ -60,22 +61,35 @@ function invalidManagerError(problem: string): InvalidOptionsError {
   return new InvalidOptionsError('Invalid manager', [`${problem}. ${WAY_OUT}`]);
 }
 
+interface SessionHooks {
+  /** Called before each statement that reads rows. */
+  readonly beforeRead: () => Promise<void>;
+  /** Reads every commit before the call, on another connection. */
+  readonly readLatest: (reads: readonly Statement[]) => Promise<readonly StatementResult[]>;
+}
+
 /**
  * @param send sends a statement on the caller's session
- * @param beforeRead called before each statement that reads rows
+ * @param hooks if the session may have other settings, and a snapshot that is older than the locks of the work
  */
 export function runOnSession<T>(
   send: (statement: Statement) => Promise<StatementResult>,
   work: () => Work<T>,
-  beforeRead?: () => Promise<void>,
+  hooks?: SessionHooks,
 ): Promise<T> {
   return drive(work(), async ({ statements }) => {
     const results: StatementResult[] = [];
     for (const statement of statements) {
-      if (beforeRead && /^\s*SELECT\b/.test(statement.sql)) await beforeRead();
+      if (hooks && /^\s*SELECT\b/.test(statement.sql)) await hooks.beforeRead();
       results.push(await send(statement));
     }
-    return results;
+    const reads = statements.filter(readsLatest);
+    if (!hooks || reads.length === 0) return results;
+    const latest = new Map((await hooks.readLatest(reads)).map((result, index) => [reads[index], result.rows]));
+    return results.map((result, index) => ({
+      ...result,
+      rows: [...result.rows, ...(latest.get(statements[index]) ?? [])],
+    }));
   });
 }
 

@@ -119,6 +119,7 @@ function isList(value: Statement['values'][string]): value is readonly SqlValue[
 /**
  * What the text of a statement leaves to the database. A statement says it in braces: `{lock}`, `{lock free}`, `{by primary}`,
  * `{by jobs.queue}`, `{delete jobs}`, `{join in order}`, `{on duplicate queue, group_key}`, `{given turn}` or `{only sqlite}`. A word is empty if the database needs nothing there.
+ * `{latest}` is always empty: see `readsLatest`.
  */
 export interface Words {
   /** Locks the selected rows until the transaction ends. */
@@ -151,12 +152,22 @@ export function expand(sql: string, tables: Readonly<Record<string, string>>, wo
   );
 }
 
+/**
+ * Whether a statement says `{latest}`: a plain read about rows that the transaction has locked. The snapshot of a caller's
+ * transaction can be older than these locks. After its own rows, such a read then also returns those of the latest commits.
+ * A row that both have comes twice, the latest one last.
+ */
+export function readsLatest({ sql }: Pick<Statement, 'sql'>): boolean {
+  return sql.includes('{latest}');
+}
+
 function wordOf(name: string, tables: Readonly<Record<string, string>>, words: Words): string | undefined {
   if (name === 'lock') return words.lock;
   if (name === 'lock free') return words.lockFree;
   if (name === 'by primary') return words.byPrimary;
   if (name === 'join in order') return words.joinInOrder;
   if (name === 'only sqlite') return words.onlySqlite;
+  if (name === 'latest') return '';
   const [, verb, columns = ''] = /^(on duplicate|given) (.+)$/.exec(name) ?? [];
   if (verb) return verb === 'given' ? words.given(columns) : words.onDuplicate(columns);
   const [, table = '', index] = /^(?:by|delete) (\w+)(?:\.(\w+))?$/.exec(name) ?? [];

@@ -8,17 +8,17 @@ const STEPS_OF = `
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM {steps} {by primary}
   WHERE job_id IN (:ids)
-  GROUP BY job_id`;
+  GROUP BY job_id {latest}`;
 
 const PROGRESS_OF = `
   SELECT job_id AS id
   FROM {progress} {by primary}
-  WHERE job_id IN (:ids)`;
+  WHERE job_id IN (:ids) {latest}`;
 
 const CHILDREN_OF = `
   SELECT DISTINCT job_id AS id
   FROM {edges} {by primary}
-  WHERE job_id IN (:ids) AND fan_out > 0`;
+  WHERE job_id IN (:ids) AND fan_out > 0 {latest}`;
 
 const DELETE_CHILDREN = deleteFrom('edges', 'job_id = :id AND fan_out > 0');
 
@@ -35,20 +35,25 @@ export interface EarlierRuns {
   readonly withChildren: readonly number[];
 }
 
+type FoundRow = Readonly<{ id: number; waits?: number }>;
+
 /** Reads without locks. The caller keeps claims from the jobs, so that no run adds rows. */
 export function* findEarlierRuns(ids: readonly number[]): Work<EarlierRuns> {
   const found = { withSteps: [], withWaits: [], withLogs: [], withChildren: [] } as Record<keyof EarlierRuns, number[]>;
   for (const batch of batchesOf(ascending(ids), pageSize(BATCH_SIZE))) {
     const reads = [STEPS_OF, PROGRESS_OF, CHILDREN_OF].map((sql) => statement(sql, { ids: batch }));
-    const [steps, logs, children] = (yield* executeAll(reads)).map(
-      ({ rows }) => rows as unknown as readonly { id: number; waits?: number }[],
-    );
-    found.withSteps.push(...idsOf(steps!));
-    found.withWaits.push(...idsOf(steps!.filter(({ waits }) => Number(waits) === 1)));
-    found.withLogs.push(...idsOf(logs!));
-    found.withChildren.push(...idsOf(children!));
+    const [steps, logs, children] = (yield* executeAll(reads)).map(({ rows }) => byId(rows as unknown as FoundRow[]));
+    found.withSteps.push(...steps!.keys());
+    found.withWaits.push(...idsOf([...steps!.values()].filter(({ waits }) => Number(waits) === 1)));
+    found.withLogs.push(...logs!.keys());
+    found.withChildren.push(...children!.keys());
   }
   return found;
+}
+
+/** The latest row of each job. */
+function byId(rows: readonly FoundRow[]): ReadonlyMap<number, FoundRow> {
+  return new Map(rows.map((row) => [Number(row.id), row]));
 }
 
 /**
@@ -100,13 +105,14 @@ export function withRestart(options: string | null): string {
 export function withoutExpiry(options: string | null): string | null {
   const read = readOverrides(options);
   if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
-  const { expiresInMs: _expiresIn, ...others } = read.overrides;
+  const { expiresInMs: _expiresIn, addedExpiryMs: _added, ...others } = read.overrides;
   return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }
 
 /** The options of a job that keeps its older `createdAt`: its `expiresIn` counts from now on. */
 export function withLaterExpiry(options: string | null, ageMs: number): string | null {
   const read = readOverrides(options);
-  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
-  return JSON.stringify({ ...read.overrides, expiresInMs: read.overrides.expiresInMs + Math.max(0, ageMs) });
+  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined || ageMs <= 0) return options;
+  const { expiresInMs } = read.overrides;
+  return JSON.stringify({ ...read.overrides, expiresInMs: expiresInMs + ageMs, addedExpiryMs: ageMs });
 }

@@ -16,7 +16,7 @@ const IN_STAGES = `
   SELECT job_id
   FROM {stages}
   WHERE job_id IN (:ids)
-  ORDER BY job_id`;
+  ORDER BY job_id {latest}`;
 
 const DELETE_STAGE = deleteFrom('stages', 'job_id = :id');
 
@@ -43,7 +43,8 @@ export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
 /** The jobs that are in a stage, in the order of their ids. */
 export function* findStaged(ids: readonly number[]): Work<number[]> {
   if (ids.length === 0) return [];
-  return (yield* query<{ job_id: number }>(IN_STAGES, { ids })).map(({ job_id }) => Number(job_id));
+  const rows = yield* query<{ job_id: number }>(IN_STAGES, { ids });
+  return ascending(rows.map(({ job_id }) => Number(job_id)));
 }
 
 /** Deletes the stages of jobs that are known to be in one. For other jobs the DELETE would lock gaps. */

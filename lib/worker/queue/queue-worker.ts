@@ -28,8 +28,8 @@ export class QueueWorker implements ClaimingQueue {
   claimedCount = 0;
   /** Rests that are being stored. */
   #restCount = 0;
-  /** The monotonic time at which the last rest was stored. */
-  #restedAt = -Infinity;
+  /** The monotonic time at which its limits or its last rest were stored. */
+  #limitedAt = -Infinity;
   /** Created when the queue is known to have limits or groups. */
   #gate: LimitGate | undefined;
   /** Rings when they allow more jobs. */
@@ -130,7 +130,7 @@ export class QueueWorker implements ClaimingQueue {
    * @param readAt the monotonic time before the state was read
    */
   applyState({ waiting, isLimited, isResting, hasGroups }: QueueState, readAt: number): boolean {
-    this.setLimited(isLimited, readAt);
+    this.#setLimited(isLimited, readAt);
     if (isResting) void this.rest();
     if (hasGroups) this.discoverGroups();
     if (!this.#isOpen || !waiting) return false;
@@ -143,10 +143,16 @@ export class QueueWorker implements ClaimingQueue {
     this.#createGate().discoverGroups();
   }
 
-  /** @param readAt the monotonic time before the database was read, which may not have had the last rest yet */
-  setLimited(isLimited: boolean, readAt: number): void {
+  /** The database has limits of the queue now. A poll that has read it before may answer later. */
+  onLimitsDeclared(): void {
+    this.#limitedAt = Math.max(this.#limitedAt, this.worker.clock.monotonic());
+    this.#setLimited(true, Infinity);
+  }
+
+  /** @param readAt the monotonic time before the database was read, which may not have had the limits or the last rest yet */
+  #setLimited(isLimited: boolean, readAt: number): void {
     const wasLimited = this.#gate?.isLimited ?? false;
-    if (isLimited === wasLimited || (!isLimited && readAt <= this.#restedAt)) return;
+    if (isLimited === wasLimited || (!isLimited && readAt <= this.#limitedAt)) return;
     const gate = this.#createGate();
     gate.setLimited(isLimited);
     this.#alarm.set(gate.opensAt);
@@ -158,13 +164,13 @@ export class QueueWorker implements ClaimingQueue {
    * @param stored resolves when the database has the rest
    */
   async rest(stored: Promise<void> = Promise.resolve()): Promise<void> {
-    this.#restedAt = Infinity;
-    this.setLimited(true, Infinity);
+    this.#limitedAt = Infinity;
+    this.#setLimited(true, Infinity);
     this.#restCount++;
     this.#releaseBuffered();
     await stored;
     while (!this.claims.isIdle) await this.claims.untilAnswered();
-    if (--this.#restCount === 0) this.#restedAt = this.worker.clock.monotonic();
+    if (--this.#restCount === 0) this.#limitedAt = this.worker.clock.monotonic();
     this.wake();
   }
 

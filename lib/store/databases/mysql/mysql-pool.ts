@@ -15,6 +15,7 @@ import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
 import {
   drive,
+  executeAll,
   type FinalWrites,
   type SqlValue,
   type Statement,
@@ -55,6 +56,8 @@ export class MysqlPool implements SqlDatabase {
   readonly #sockets: MysqlSockets;
   #openTransactions: OpenTransactions | undefined;
   readonly #closed = sharedAbortController();
+  /** Reads for transactions of callers. */
+  readonly #latest: Pick<SqlDatabase, 'runIdempotent'>;
 
   private constructor(
     private readonly pool: Pool,
@@ -64,14 +67,19 @@ export class MysqlPool implements SqlDatabase {
     waitTimeoutS: number,
     hosts: Hosts,
     private readonly onRetry: OnRetry | undefined,
+    latest: Pick<SqlDatabase, 'runIdempotent'> | undefined,
   ) {
+    this.#latest = latest ?? this;
     this.#sockets = new MysqlSockets(pool);
     this.#sessions = new MysqlSessions(waitTimeoutS);
     this.#connections = new MysqlConnections(pool, this.#sessions, hosts, clock, waitTimeoutS);
     this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
   }
 
-  /** @param shortestLeaseMs the server releases the row locks of a host that lost power after this time */
+  /**
+   * @param shortestLeaseMs the server releases the row locks of a host that lost power after this time
+   * @param latest reads for transactions of callers, for which all connections of this pool may wait; default: this pool
+   */
   static async open(
     dataSource: DataSource,
     templates: Templates,
@@ -79,6 +87,7 @@ export class MysqlPool implements SqlDatabase {
     shortestLeaseMs: number,
     hosts = new Hosts(),
     onRetry?: OnRetry,
+    latest?: Pick<SqlDatabase, 'runIdempotent'>,
   ): Promise<MysqlPool> {
     const options = dataSource.options as MysqlOptions;
     const { createPool } = await loadDriver(options);
@@ -99,7 +108,7 @@ export class MysqlPool implements SqlDatabase {
       idleTimeout: Math.min(60_000, waitTimeoutS * 500),
       ...hosts.connectionOptions,
     });
-    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts, onRetry);
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts, onRetry, latest);
   }
 
   transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
@@ -139,7 +148,8 @@ export class MysqlPool implements SqlDatabase {
     this.#openTransactions ??= new OpenTransactions(this.dataSource);
     if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {
-      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, beforeRead));
+      const readLatest = (reads: readonly Statement[]) => this.#latest.runIdempotent(() => executeAll(reads));
+      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, { beforeRead, readLatest }));
     } catch (error) {
       throw explainRejection(error);
     }
@@ -147,8 +157,9 @@ export class MysqlPool implements SqlDatabase {
 
   // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
-    if (transaction) this.requireOpenTransaction(transaction);
-    return this.runIdempotent(work);
+    if (!transaction) return this.runIdempotent(work);
+    this.requireOpenTransaction(transaction);
+    return this.#latest.runIdempotent(work);
   }
 
   inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T> {

@@ -23,12 +23,13 @@ export async function openMysql(settings: OpenSettings, tables: Tables): Promise
   const templates = new Templates(tables, mysql, settings.skew);
   const { port } = connectionOptions(dataSource.options as MysqlOptions);
   const hosts = new Hosts(settings.hosts, port);
-  const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
+  const openPool = (latest?: MysqlPool) =>
+    MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry, latest);
   const pool = await openPool();
   const { dialect, blocking } = await closeOnError(pool, async () => {
     const checked = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, checked, mysqlSchema, settings);
-    return { dialect: checked, blocking: await openPool() };
+    return { dialect: checked, blocking: await openPool(pool) };
   });
   const channelOf = (table: string) =>
     new MysqlNotificationChannel(pool, dataSource.options as MysqlOptions, hosts, table, clock);

@@ -16,17 +16,17 @@ export interface ContentTable {
   /** The columns of the primary key, with values before that of the first row. */
   readonly start: Values;
   readonly content: Readonly<Record<string, ContentKind>>;
-  /** The column with the time at which the job is due, on which the expiry of its blobs depends. */
-  readonly dueColumn?: string | undefined;
 }
 
 const BEFORE_ALL_IDS = -Number.MAX_SAFE_INTEGER;
+/** The columns on which the expiry of the blobs of a job depends. A blocked job has its delay in its options. */
+const DUE_COLUMNS = ['run_at', "CASE WHEN state = 'blocked' THEN options END AS blocked_options"];
 const FINISHED = { payload: 'payload', result: 'result', error: 'errors' } as const;
 
 /** All but the event outbox, whose rows are kept for ten minutes. A job moves from an earlier table to a later one. */
 export const CONTENT_TABLES: readonly ContentTable[] = [
   contentTable('{schedules}', { name: '' }, { payload: 'schedule' }),
-  contentTable('{jobs}', { id: BEFORE_ALL_IDS }, { payload: 'payload', error: 'errors' }, 'claim_id', 'run_at'),
+  contentTable('{jobs}', { id: BEFORE_ALL_IDS }, { payload: 'payload', error: 'errors' }, 'claim_id', DUE_COLUMNS),
   contentTable('{history}', { id: BEFORE_ALL_IDS }, FINISHED),
   contentTable('{progress}', { job_id: BEFORE_ALL_IDS }, { value: 'progress' }),
   contentTable('{logs}', { job_id: BEFORE_ALL_IDS, number: 0 }, { line: 'log' }),
@@ -43,13 +43,12 @@ function contentTable(
   start: Values,
   content: ContentTable['content'],
   claimColumn?: string,
-  dueColumn?: string,
+  due: readonly string[] = [],
 ): ContentTable {
   const keyColumns = Object.keys(start);
   const [first, second] = keyColumns;
   const columns = Object.keys(content);
   const claims = claimColumn === undefined ? [] : [claimColumn];
-  const due = dueColumn === undefined ? [] : [dueColumn];
   const order = keyColumns.join(', ');
   const after = second
     ? `${first} >= :${first} AND (${first} > :${first} OR ${second} > :${second})`
@@ -61,7 +60,7 @@ function contentTable(
     .map((column) => `${column}, 1, ${COMPARED_LENGTH}), '') = :${column}Start`)
     .join(' AND COALESCE(SUBSTR(');
   return {
-    ...{ table, start, content, dueColumn },
+    ...{ table, start, content },
     read: `
   SELECT ${[...keyColumns, ...claims, ...due, ...columns].join(', ')}
   FROM ${table}

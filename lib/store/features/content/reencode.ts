@@ -1,8 +1,11 @@
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
-import { isEnvelope, type CodecContent } from '../../../job/codec/payload-codec.js';
+import { isEnvelope, type CodecContent, type EncodeContext } from '../../../job/codec/payload-codec.js';
 import { readJson } from '../../../job/json.js';
 import { isOptions } from '../../../job/expectation.js';
 import type { ContentKind } from './content-tables.js';
+
+/** When the job needs its content. */
+export type Due = Pick<EncodeContext, 'delayMs' | 'runAtMs'>;
 
 /** The codec that reads the content, and the one that writes it. */
 export interface Recoder {
@@ -10,20 +13,11 @@ export interface Recoder {
   readonly to: ContentCodec;
 }
 
-/**
- * Encodes the text of a column anew unless it is current. Rejects if it cannot be decoded.
- *
- * @param runAtMs the time at which the job is due; null: now
- */
-export async function reencode(
-  codec: Recoder,
-  stored: string,
-  kind: ContentKind,
-  runAtMs: number | null,
-): Promise<string> {
+/** Encodes the text of a column anew unless it is current. Rejects if it cannot be decoded. */
+export async function reencode(codec: Recoder, stored: string, kind: ContentKind, due: Due): Promise<string> {
   if (kind === 'schedule') return reencodeText({ from: codec.from, to: codec.to.inline }, stored, 'payload');
   if (kind === 'errors') return reencodeErrors(codec, stored);
-  if (kind !== 'step') return reencodeText(codec, stored, kind, runAtMs);
+  if (kind !== 'step') return reencodeText(codec, stored, kind, due);
   // The data of a signal stands in a list.
   const isSignal = stored.startsWith('[{"$sql-queue"');
   // A plain value may be either, so it stays.
@@ -31,14 +25,9 @@ export async function reencode(
   return `[${await reencodeText(codec, stored.slice(1, -1), 'signal')}]`;
 }
 
-async function reencodeText(
-  { from, to }: Recoder,
-  stored: string,
-  what: CodecContent,
-  runAtMs: number | null = null,
-): Promise<string> {
+async function reencodeText({ from, to }: Recoder, stored: string, what: CodecContent, due: Due = {}): Promise<string> {
   if (from.isCurrent(stored)) return stored;
-  return to.encode(await from.decode(stored, { what }), { what, runAtMs });
+  return to.encode(await from.decode(stored, { what }), { what, ...due });
 }
 
 /** Keeps the order of the properties, because searches compare the beginning. */

@@ -1,7 +1,7 @@
 import { pageSize } from '../../../common/lists.js';
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
 import { hasCode } from '../../../job/errors.js';
-import { readDate } from '../../../job/read-columns.js';
+import { readDate, readOverrides } from '../../../job/read-columns.js';
 import {
   executeAll,
   valuesLengthOf,
@@ -16,7 +16,7 @@ import type { StoreParts } from '../../rows/store-parts.js';
 import { inArchive } from '../../tables/archive-options.js';
 import type { ContentStore } from './content-store.js';
 import { ARCHIVE_TABLE, COMPARED_LENGTH, CONTENT_TABLES, type ContentTable } from './content-tables.js';
-import { reencode, type Recoder } from './reencode.js';
+import { reencode, type Due, type Recoder } from './reencode.js';
 
 type ContentRow = Record<string, string | number | null>;
 
@@ -70,12 +70,12 @@ async function writeOf(
   codec: Recoder,
 ): Promise<Statement | 'undecodable' | undefined> {
   const values: Record<string, string | number | null> = {};
-  const runAtMs = table.dueColumn === undefined ? null : readDate(row[table.dueColumn]);
+  const due = dueOf(row);
   let isCurrent = true;
   try {
     for (const [column, kind] of Object.entries(table.content)) {
       const stored = row[column] as string | null;
-      const encoded = stored === null ? null : await reencode(codec, stored, kind, runAtMs);
+      const encoded = stored === null ? null : await reencode(codec, stored, kind, due);
       isCurrent &&= encoded === stored;
       values[column] = encoded;
       values[`${column}Start`] = startOf(stored ?? '');
@@ -86,6 +86,13 @@ async function writeOf(
   }
   for (const column of Object.keys(table.start)) values[column] = row[column]!;
   return isCurrent ? undefined : { sql: table.write, values };
+}
+
+/** Rows other than those of jobs that are not finished have neither column. */
+function dueOf({ run_at = null, blocked_options = null }: ContentRow): Due {
+  const read = readOverrides(blocked_options);
+  const { delayMs, runAtMs } = ('overrides' in read && read.overrides) || {};
+  return { delayMs, runAtMs: readDate(run_at) ?? runAtMs };
 }
 
 /** Databases count characters, and JavaScript counts UTF-16 units. */

@@ -6,7 +6,7 @@ import type { TableRow } from '../../tables/table-schemas.js';
 const EDGES_TO = `
   SELECT job_id, needs, state, fan_out
   FROM {edges} {by edges.needs}
-  WHERE needs IN (:ids)`;
+  WHERE needs IN (:ids) {latest}`;
 
 // Locked, so that no settling unblocks the jobs before their edges are open again. No claim or completion locks such jobs.
 const LOCK_BLOCKED = `
@@ -18,13 +18,13 @@ const LOCK_BLOCKED = `
 const UNFINISHED = `
   SELECT id
   FROM {jobs}
-  WHERE id IN (:ids)`;
+  WHERE id IN (:ids) {latest}`;
 
 const LAST_FAN_OUTS = `
   SELECT job_id AS id, MAX(fan_out) AS last_fan_out
   FROM {edges} {by primary}
   WHERE job_id IN (:ids)
-  GROUP BY job_id`;
+  GROUP BY job_id {latest}`;
 
 const OPEN = `state = 'open', outcome = '', result = NULL, error = NULL`;
 
@@ -46,7 +46,7 @@ const IGNORE_FAILURES = `
 const BLOCKED_AMONG = `
   SELECT DISTINCT job_id AS id
   FROM {edges} {by primary}
-  WHERE job_id IN (:ids) AND state = 'open'`;
+  WHERE job_id IN (:ids) AND state = 'open' {latest}`;
 
 const BATCH_SIZE = 500;
 
@@ -66,7 +66,8 @@ export interface ReopenedEdges {
  * @param isInFlow whether the options of the job name its flow. If its last run has not known it, only its edges do
  */
 export function* reopenEdges(jobIds: readonly number[], isInFlow: (id: number) => boolean): Work<ReopenedEdges> {
-  const edges = yield* queryInBatches<Edge>(EDGES_TO, jobIds, pageSize(BATCH_SIZE));
+  const read = yield* queryInBatches<Edge>(EDGES_TO, jobIds, pageSize(BATCH_SIZE));
+  const edges = [...new Map(read.map((edge) => [`${edge.job_id} ${edge.needs}`, edge])).values()];
   const needed = new Set(edges.map(({ needs }) => Number(needs)));
   const ids = jobIds.filter((id) => needed.has(id) || isInFlow(id));
   if (ids.length === 0) return { blocked: new Set(), flows: new Map() };

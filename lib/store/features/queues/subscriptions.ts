@@ -19,14 +19,11 @@ const select = (where: string) => `
 const ALL = select('');
 const OF_QUEUES = select('WHERE queue IN (:queues)');
 
-const ADD = `
+// Without a read: in the snapshot of a caller's transaction, a subscription may exist that is deleted now, or be missing.
+const PUT = `
   INSERT INTO {subscriptions} (queue, topic, header_filter, created_at)
-  VALUES (:queue, :topic, :filter, :now)`;
-
-const SET_FILTER = `
-  UPDATE {subscriptions} {by primary}
-  SET header_filter = :filter
-  WHERE queue = :queue AND topic = :topic`;
+  VALUES (:queue, :topic, :filter, :now)
+  {on duplicate queue, topic} header_filter = {given header_filter}`;
 
 const DELETE = deleteFrom('subscriptions', 'queue = :queue AND topic = :topic');
 const DELETE_ALL = deleteFrom('subscriptions', 'queue = :queue');
@@ -58,15 +55,10 @@ export function* subscriptionsOfQueues(queues: readonly string[]): Work<Subscrip
   return queues.length === 0 ? [] : (yield* query<SubscriptionRow>(OF_QUEUES, { queues })).map(toSubscriptionRecord);
 }
 
-/** The row of the queue must be locked, so that no other transaction adds to it. */
+/** Adds the subscriptions to those of the queue. One to the same topic is replaced. */
 export function* addSubscriptions(queue: string, subscriptions: readonly Subscription[]): Work<void> {
-  if (subscriptions.length === 0) return;
-  const known = yield* subscriptionsOfQueues([queue]);
-  for (const { topic, where } of subscriptions) {
-    const existing = known.find((record) => record.topic === topic);
-    if (existing && isSame(existing, where)) continue;
-    yield* execute(existing ? SET_FILTER : ADD, { queue, topic, filter: where && JSON.stringify(where) });
-  }
+  for (const { topic, where } of subscriptions)
+    yield* execute(PUT, { queue, topic, filter: where && JSON.stringify(where) });
 }
 
 /** @param known the stored subscriptions of the queue */

@@ -53,7 +53,7 @@ const DELETE_EXPIRED = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids
 const WAITS = `
   SELECT waiter, job_id
   FROM {waits} {by waits.job}
-  WHERE job_id IN (:ids)`;
+  WHERE job_id IN (:ids) {latest}`;
 
 // expires_at = 1 marks a removed job, because no wait expires at that time. The row stays until the waiter reads it or
 // the pruner deletes it.
