@@ -60,6 +60,21 @@ function invalidManagerError(problem: string): InvalidOptionsError {
   return new InvalidOptionsError('Invalid manager', [`${problem}. ${WAY_OUT}`]);
 }
 
+/** Runs work in the caller's transaction. */
+export type SendWork = <T>(work: () => Work<T>) => Promise<T>;
+
+const lastCalls = new WeakMap<QueryRunner, Promise<unknown>>();
+
+/** Calls that share a transaction run one after another, because its locks do not keep them from each other's rows. */
+export function afterEarlierCalls<T>(runner: QueryRunner, call: () => Promise<T>): Promise<T> {
+  const result = (lastCalls.get(runner) ?? Promise.resolve()).then(call);
+  lastCalls.set(
+    runner,
+    result.catch(() => undefined),
+  );
+  return result;
+}
+
 /**
  * @param send sends a statement on the caller's session
  * @param beforeRead called before each statement that reads rows

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
-import type { CallerTransaction } from '../../core/caller-transaction.js';
+import type { CallerTransaction, SendWork } from '../../core/caller-transaction.js';
 import type { ReturnedJob } from '../../rows/claim.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import {
@@ -33,8 +33,6 @@ import { drive, executeAll, type Work } from '../../core/statement.js';
 // The number of times that rows may change between a read and its lock.
 const MAX_TRIES = 5;
 
-type Send = <T>(work: () => Work<T>) => Promise<T>;
-
 /** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
 export class KeyedEnqueuer {
   /** The creations of rows that are under way, by key. */
@@ -65,15 +63,18 @@ export class KeyedEnqueuer {
     return 'results' in second ? second.results : calls.map(() => 'locked');
   }
 
-  async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
-    const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
+  // Holds the transaction: its own lock of a key would not keep another call of the transaction from that key.
+  enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
+    return this.database.holdCallerTransaction(transaction, (send) => this.#enqueueBy(send, jobs));
+  }
+
+  async #enqueueBy(inTransaction: SendWork, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
     const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
     const plan = new KeyPlan(rows);
     const resultOf = await drive(plan.addCall(jobs), () => Promise.resolve([]));
-    // The snapshot of the caller's transaction may be older than these rows. The jobs are locked, so nothing is added.
     const { replacedIds } = plan;
     const traces =
-      replacedIds.length === 0 ? NO_TRACES : await this.database.readLatest(() => findTraces(replacedIds), transaction);
+      replacedIds.length === 0 ? NO_TRACES : await this.#readLatest(() => findTraces(replacedIds), inTransaction);
     const writes = await inTransaction(() => applyKeyPlan(plan, idle, traces));
     await inTransaction(() => executeAll(writes));
     const results = resultOf();
@@ -125,7 +126,7 @@ export class KeyedEnqueuer {
   }
 
   /** The rows and their jobs are stable until the transaction ends. */
-  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<{ rows: KeyRows; idle: IdleRows }> {
+  async #lockWithin(jobs: readonly NewJob[], inTransaction: SendWork): Promise<{ rows: KeyRows; idle: IdleRows }> {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -151,18 +152,22 @@ export class KeyedEnqueuer {
     );
   }
 
+  /** The snapshot of the caller's transaction may be older than the rows. If the database has one writer, it is not. */
+  #readLatest<T>(work: () => Work<T>, inTransaction: SendWork): Promise<T> {
+    return this.dialect.hasOneWriter ? inTransaction(work) : this.database.runIdempotent(work);
+  }
+
   /**
    * Reads the keys on another connection, because the snapshot of the caller's transaction may be old. Keys that this
-   * transaction has acquired are read in it, because no other connection sees them. A database with one writer needs
-   * only the transaction.
+   * transaction has acquired are read in it, because no other connection sees them.
    */
   async #readWithin(
     keys: readonly KeyName[],
     locked: ReadonlyMap<string, LockedKey>,
-    inTransaction: Send,
+    inTransaction: SendWork,
   ): Promise<KeyRows> {
-    if (this.dialect.hasOneWriter) return inTransaction(() => readKeys(keys));
-    const committed = await this.database.runIdempotent(() => readKeys(keys));
+    const committed = await this.#readLatest(() => readKeys(keys), inTransaction);
+    if (this.dialect.hasOneWriter) return committed;
     const isOwn = (id: string) => {
       const [row, now] = [committed.get(id), locked.get(id)];
       return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
