@@ -4,7 +4,7 @@ import type { KeyedJobResult } from '../../lib/store/features/keys/key-store.js'
 import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import { finalBatchOf, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 describeStores('a key in a transaction whose calls overlap', (setup) => {
   it('is owned by one job if two calls enqueue with it', async () => {
@@ -55,6 +55,118 @@ describeStores('a key in a transaction whose calls overlap', (setup) => {
   });
 });
 
+type End = (world: World, id: number, manager: EntityManager) => Promise<unknown>;
+
+const cancel: End = ({ admin }, id, transaction) => admin.cancel(id, () => 60_000, { transaction });
+
+const ends: [verb: string, end: End][] = [
+  ['cancel', cancel],
+  ['remove', ({ admin }, id, transaction) => admin.remove([id], { transaction })],
+  [
+    'complete',
+    ({ consumer }, id, manager) =>
+      consumer.end(id, 'anyone', () => ({ outcome: outcomes.complete, retentionMs: 60_000 }), manager),
+  ],
+];
+
+describeStores('a key whose owner its transaction has changed', (setup) => {
+  describe.each(ends)('by %s', (verb, end) => {
+    it.each(['return', 'reject', 'replace'] as const)('is free for another job (%s)', async (onConflict) => {
+      const world = await setup();
+      const { dataSource, jobs } = world;
+      const owner = await put(world);
+      if (verb === 'complete') await assign(world, owner);
+
+      const [placed] = await dataSource.transaction(async (manager) => {
+        await end(world, owner, manager);
+        return putWithin(jobs, manager, { key: 'k', onConflict });
+      });
+
+      expect(placed).toMatchObject({ outcome: 'created' });
+      expect(await liveIds(world)).toEqual([placed!.id]);
+    });
+  });
+
+  it('stays with the owner if the change was rolled back to a savepoint', async () => {
+    const world = await setup();
+    const { dataSource, jobs } = world;
+    const owner = await put(world);
+
+    const [placed] = await dataSource.transaction(async (manager) => {
+      const undone = manager.transaction(async (inner) => {
+        await cancel(world, owner, inner);
+        throw new Error('undone');
+      });
+      await expect(undone).rejects.toThrow('undone');
+      return putWithin(jobs, manager, { key: 'k' });
+    });
+
+    expect(placed).toMatchObject({ outcome: 'existing', id: owner });
+  });
+
+  it('stays with an owner that was active and waits again until it starts', async () => {
+    const world = await setup();
+    const { dataSource, jobs, admin, claim } = world;
+    const options = { key: 'k', keyUntil: 'started' } as const;
+    const owner = await put(world, options);
+    await claim();
+
+    const [placed] = await dataSource.transaction(async (manager) => {
+      await admin.release(owner, { transaction: manager });
+      return putWithin(jobs, manager, options);
+    });
+
+    expect(placed).toMatchObject({ outcome: 'existing', id: owner });
+  });
+
+  it('lets another job replace an owner that was assigned, and takes it from its new stage', async () => {
+    const world = await setup();
+    const { dataSource, jobs, consumer, sql } = world;
+    const owner = await put(world);
+    await assign(world, owner);
+
+    const [placed] = await dataSource.transaction(async (manager) => {
+      await consumer.move(owner, 'anyone', 'review', manager);
+      return putWithin(jobs, manager, { key: 'k', onConflict: 'replace' });
+    });
+
+    expect(placed).toMatchObject({ outcome: 'replaced', id: owner });
+    expect(await sql('SELECT stage FROM sql_queue_stages')).toEqual([]);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a key that the snapshot of a transaction does not show', (setup) => {
+  const SNAPSHOT = 'SELECT 1 FROM sql_queue_schema';
+
+  it('is free for a job of the transaction that has ended its owner', async () => {
+    const world = await setup();
+    const { dataSource, jobs } = world;
+
+    const [placed] = await dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query(SNAPSHOT);
+      const owner = await put(world);
+      // The verb reads the job in the snapshot first, where it is missing.
+      await world.admin.remove([owner], { transaction: manager });
+      return putWithin(jobs, manager, { key: 'k' });
+    });
+
+    expect(placed).toMatchObject({ outcome: 'created' });
+    expect(await liveIds(world)).toEqual([placed!.id]);
+  });
+});
+
+async function put({ jobs }: World, options: EnqueueOptions = { key: 'k' }): Promise<number> {
+  const [answer] = await jobs.enqueueKeyed([[keyedJob(options)]]);
+  return (answer as readonly KeyedJobResult[])[0]!.id;
+}
+
+async function assign({ consumer }: World, id: number): Promise<void> {
+  await consumer.assign(id, { workerId: 'p', owner: 'ann', leaseMs: null }, 'anyone', () => ({
+    maxAttempts: 3,
+    deadLetter: false,
+  }));
+}
+
 async function putWithin(
   jobs: JobStore,
   manager: EntityManager,
@@ -67,11 +179,11 @@ async function putWithin(
   return placed!;
 }
 
-/** A dead job, which the history has for an hour. */
-async function putDead({ jobs, claim }: World, options: EnqueueOptions = { key: 'k' }): Promise<number> {
-  const [answer] = await jobs.enqueueKeyed([[keyedJob(options)]]);
-  await jobs.complete(finalBatchOf(await claim(), outcomes.dead, { retentionMs: 3_600_000 }));
-  return (answer as readonly KeyedJobResult[])[0]!.id;
+/** A dead job, which the history keeps for a day. */
+async function putDead(world: World): Promise<number> {
+  const id = await put(world);
+  await world.jobs.complete(finalBatchOf(await world.claim(), outcomes.dead, { retentionMs: 86_400_000 }));
+  return id;
 }
 
 async function liveIds({ sql }: World): Promise<number[]> {

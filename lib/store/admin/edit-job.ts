@@ -119,7 +119,10 @@ export function startsAnew({ payload, keepsSteps }: JobEdit): boolean {
 function* startAnew(id: number, { attempt, options }: IdleRow, runs: EarlierRuns): Work<void> {
   yield* deleteEarlierRuns(runs);
   if (runs.withSteps.length > 0 || Number(attempt) > 0)
-    yield* execute(START_ANEW, { id, options: withoutExpiry(withRestart(options)) });
+    yield {
+      statements: [{ sql: START_ANEW, values: { id, options: withoutExpiry(withRestart(options)) } }],
+      changes: [{ job: { id } }],
+    };
   yield* makeDue(runs.withWaits, 'promoted');
 }
 

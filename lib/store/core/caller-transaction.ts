@@ -41,7 +41,7 @@ export function requireOpenTransaction(transaction: CallerTransaction): void {
 }
 
 /** The query runner of the manager, open or not; undefined if it has none. */
-function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 

@@ -1,6 +1,5 @@
 import {
   deleteFrom,
-  executeAll,
   insertInChunks,
   recordEvents,
   type JobEvent,
@@ -80,7 +79,7 @@ export function* endJobs(
     ...(deletions ?? rows),
     ...hooks.flatMap(({ withRows, concerned }) => withRows?.(concerned) ?? []),
   ];
-  const answers = yield* executeAll(fenced);
+  const answers = yield { statements: fenced, changes: ends };
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
   for (const { beforeHistory, concerned } of hooks) if (beforeHistory) yield* beforeHistory(concerned);
   // After the fence, because another worker may have written the history of a lost job already.

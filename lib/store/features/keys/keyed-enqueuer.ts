@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../../job/errors.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { CallerTransaction, SendWork } from '../../core/caller-transaction.js';
+import type { ChangedJobs } from '../../core/changed-jobs.js';
 import type { ReturnedJob } from '../../rows/claim.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import {
@@ -12,8 +13,10 @@ import {
   NO_TRACES,
   type IdleRows,
   type KeyedEnqueueResult,
+  type Traces,
 } from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
+import { findStaged } from '../../ends/stages.js';
 import type { Change } from '../audit/audit-store.js';
 import { audited } from '../audit/run-change.js';
 import {
@@ -23,6 +26,7 @@ import {
   keysOf,
   lockKeysSkipLocked,
   lockKeys,
+  readChangedOwners,
   readKeys,
   type KeyRows,
   type LockedKey,
@@ -32,6 +36,13 @@ import { drive, executeAll, type Work } from '../../core/statement.js';
 
 // The number of times that rows may change between a read and its lock.
 const MAX_TRIES = 5;
+
+/** A transaction of the caller that no other call uses meanwhile. */
+interface HeldTransaction {
+  readonly send: SendWork;
+  /** The jobs that it has changed. */
+  readonly changed: ReadonlySet<number>;
+}
 
 /** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
 export class KeyedEnqueuer {
@@ -46,6 +57,7 @@ export class KeyedEnqueuer {
     private readonly database: SqlDatabase,
     private readonly blocking: SqlDatabase,
     private readonly dialect: Dialect,
+    private readonly changedJobs: Pick<ChangedJobs, 'of'>,
   ) {}
 
   /** @param change of an administrator, with its entry in the audit. It has no transaction of a caller */
@@ -65,18 +77,18 @@ export class KeyedEnqueuer {
 
   // Holds the transaction: its own lock of a key would not keep another call of the transaction from that key.
   enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
-    return this.database.holdCallerTransaction(transaction, (send) => this.#enqueueBy(send, jobs));
+    return this.database.holdCallerTransaction(transaction, (send) =>
+      this.#enqueueWithin({ send, changed: this.changedJobs.of(transaction) }, jobs),
+    );
   }
 
-  async #enqueueBy(inTransaction: SendWork, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
-    const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
+  async #enqueueWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
+    const { rows, idle } = await this.#lockWithin(held, jobs);
     const plan = new KeyPlan(rows);
     const resultOf = await drive(plan.addCall(jobs), () => Promise.resolve([]));
-    const { replacedIds } = plan;
-    const traces =
-      replacedIds.length === 0 ? NO_TRACES : await this.#readLatest(() => findTraces(replacedIds), inTransaction);
-    const writes = await inTransaction(() => applyKeyPlan(plan, idle, traces));
-    await inTransaction(() => executeAll(writes));
+    const traces = await this.#findTraces(held, plan.replacedIds);
+    const writes = await held.send(() => applyKeyPlan(plan, idle, traces));
+    await held.send(() => executeAll(writes));
     const results = resultOf();
     if (results instanceof Error) throw results;
     return results;
@@ -126,22 +138,22 @@ export class KeyedEnqueuer {
   }
 
   /** The rows and their jobs are stable until the transaction ends. */
-  async #lockWithin(jobs: readonly NewJob[], inTransaction: SendWork): Promise<{ rows: KeyRows; idle: IdleRows }> {
+  async #lockWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<{ rows: KeyRows; idle: IdleRows }> {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // If the database has one writer, another connection would wait for this transaction.
-      if (this.dialect.hasOneWriter) await inTransaction(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
+      if (this.dialect.hasOneWriter) await held.send(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
       else await this.ensureRows(keys);
-      const locked = await inTransaction(() => lockKeys(keys));
+      const locked = await held.send(() => lockKeys(keys));
       if (locked.size < keys.length) continue;
-      const rows = await this.#readWithin(keys, locked, inTransaction);
+      const rows = await this.#readWithin(held, keys, locked);
       // No worker may claim these jobs before the commit: a handler would miss the caller's writes or run a replaced
       // job.
       const waiting = [...rows.values()].filter(
         ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
       );
-      const idle = await inTransaction(() => lockIdleJobs(waiting));
+      const idle = await held.send(() => lockIdleJobs(waiting));
       if (waiting.every(({ jobId }) => idle.has(jobId))) return { rows, idle };
     }
     throw new StoreUnavailableError(
@@ -152,28 +164,40 @@ export class KeyedEnqueuer {
     );
   }
 
-  /** The snapshot of the caller's transaction may be older than the rows. If the database has one writer, it is not. */
-  #readLatest<T>(work: () => Work<T>, inTransaction: SendWork): Promise<T> {
-    return this.dialect.hasOneWriter ? inTransaction(work) : this.database.runIdempotent(work);
-  }
-
   /**
    * Reads the keys on another connection, because the snapshot of the caller's transaction may be old. Keys that this
-   * transaction has acquired are read in it, because no other connection sees them.
+   * transaction has acquired are read in it, and so are owners that it has changed: no other connection sees that.
    */
   async #readWithin(
+    { send, changed }: HeldTransaction,
     keys: readonly KeyName[],
     locked: ReadonlyMap<string, LockedKey>,
-    inTransaction: SendWork,
   ): Promise<KeyRows> {
-    const committed = await this.#readLatest(() => readKeys(keys), inTransaction);
-    if (this.dialect.hasOneWriter) return committed;
+    if (this.dialect.hasOneWriter) return send(() => readKeys(keys));
+    const committed = await this.database.runIdempotent(() => readKeys(keys));
     const isOwn = (id: string) => {
       const [row, now] = [committed.get(id), locked.get(id)];
       return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
     };
     const own = keys.filter((key) => isOwn(keyIdOf(key)));
-    return new Map([...committed, ...(await inTransaction(() => readKeys(own)))]);
+    const changedRows = [...committed.values()].filter(
+      ({ key, job, jobId }) => job && changed.has(jobId) && !isOwn(keyIdOf(key)),
+    );
+    const rows = new Map([...committed, ...(await send(() => readKeys(own)))]);
+    for (const row of await send(() => readChangedOwners(changedRows))) rows.set(keyIdOf(row.key), row);
+    return rows;
+  }
+
+  /**
+   * Reads on another connection, because the snapshot of the caller's transaction may be old. The jobs are locked, so no
+   * other transaction adds anything. Only this one knows the stages into which it has moved jobs.
+   */
+  async #findTraces({ send, changed }: HeldTransaction, replacedIds: readonly number[]): Promise<Traces> {
+    if (replacedIds.length === 0) return NO_TRACES;
+    if (this.dialect.hasOneWriter) return send(() => findTraces(replacedIds));
+    const traces = await this.database.runIdempotent(() => findTraces(replacedIds));
+    const moved = await send(() => findStaged(replacedIds.filter((id) => changed.has(id))));
+    return { ...traces, inStages: [...new Set([...traces.inStages, ...moved])] };
   }
 }
 
