@@ -153,6 +153,53 @@ describeStoresOf(['mysql', 'mariadb'], 'a key that the snapshot of a transaction
     expect(placed).toMatchObject({ outcome: 'created' });
     expect(await liveIds(world)).toEqual([placed!.id]);
   });
+
+  it('is taken again by a retried job if its row was pruned', async () => {
+    const world = await setup();
+    const { dataSource, jobs, admin, advance, sql } = world;
+    const dead = await putDead(world);
+    advance(7_200_000);
+    await jobs.pruneKeys(10);
+    expect(await sql('SELECT key_hash FROM sql_queue_keys')).toEqual([]);
+
+    const retried = await dataSource.transaction('REPEATABLE READ', (manager) =>
+      admin.retry([dead], { transaction: manager }),
+    );
+
+    expect(retried).toEqual([dead]);
+    expect(await put(world)).toBe(dead);
+  });
+
+  it('is taken again by a retried job if its owner has ended since', async () => {
+    const world = await setup();
+    const { dataSource, admin } = world;
+    const dead = await putDead(world);
+    const owner = await put(world);
+
+    const retried = await dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query(SNAPSHOT);
+      await admin.remove([owner]);
+      return admin.retry([dead], { transaction: manager });
+    });
+
+    expect(retried).toEqual([dead]);
+  });
+
+  it('keeps a retried job in the history if another job has got it since', async () => {
+    const world = await setup();
+    const { dataSource, admin } = world;
+    const dead = await putDead(world);
+    let owner = 0;
+
+    const retried = await dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query(SNAPSHOT);
+      owner = await put(world);
+      return admin.retry([dead], { transaction: manager });
+    });
+
+    expect(retried).toEqual([]);
+    expect(await liveIds(world)).toEqual([owner]);
+  });
 });
 
 async function put({ jobs }: World, options: EnqueueOptions = { key: 'k' }): Promise<number> {

@@ -23,6 +23,7 @@ import {
   keyIdOf,
   UNUSED_KEY_RETENTION_MS,
   extendKeyRetention,
+  inLockOrder,
   keysOf,
   lockKeysSkipLocked,
   lockKeys,
@@ -78,8 +79,22 @@ export class KeyedEnqueuer {
   // Holds the transaction: its own lock of a key would not keep another call of the transaction from that key.
   enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
     return this.database.holdCallerTransaction(transaction, (send) =>
-      this.#enqueueWithin({ send, changed: this.changedJobs.of(transaction) }, jobs),
+      this.#enqueueWithin(this.#held(transaction, send), jobs),
     );
+  }
+
+  /**
+   * Locks the keys in the caller's transaction, and waits for other transactions that have locked them. Returns the current
+   * rows, although the snapshot of the transaction may be older.
+   *
+   * @param send of `holdCallerTransaction`
+   */
+  lockWithin(keys: readonly KeyName[], transaction: CallerTransaction, send: SendWork): Promise<KeyRows> {
+    return this.#lockKeysWithin(this.#held(transaction, send), inLockOrder(keys));
+  }
+
+  #held(transaction: CallerTransaction, send: SendWork): HeldTransaction {
+    return { send, changed: this.changedJobs.of(transaction) };
   }
 
   async #enqueueWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
@@ -142,12 +157,7 @@ export class KeyedEnqueuer {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      // If the database has one writer, another connection would wait for this transaction.
-      if (this.dialect.hasOneWriter) await held.send(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
-      else await this.ensureRows(keys);
-      const locked = await held.send(() => lockKeys(keys));
-      if (locked.size < keys.length) continue;
-      const rows = await this.#readWithin(held, keys, locked);
+      const rows = await this.#lockKeysWithin(held, keys);
       // No worker may claim these jobs before the commit: a handler would miss the caller's writes or run a replaced
       // job.
       const waiting = [...rows.values()].filter(
@@ -156,12 +166,19 @@ export class KeyedEnqueuer {
       const idle = await held.send(() => lockIdleJobs(waiting));
       if (waiting.every(({ jobId }) => idle.has(jobId))) return { rows, idle };
     }
-    throw new StoreUnavailableError(
-      'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
-      'not-done',
-      undefined,
-      true,
-    );
+    throw unstableKeysError();
+  }
+
+  /** @param keys in the order of their locks */
+  async #lockKeysWithin(held: HeldTransaction, keys: readonly KeyName[]): Promise<KeyRows> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // If the database has one writer, another connection would wait for this transaction.
+      if (this.dialect.hasOneWriter) await held.send(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
+      else await this.ensureRows(keys);
+      const locked = await held.send(() => lockKeys(keys));
+      if (locked.size === keys.length) return this.#readWithin(held, keys, locked);
+    }
+    throw unstableKeysError();
   }
 
   /**
@@ -199,6 +216,15 @@ export class KeyedEnqueuer {
     const moved = await send(() => findStaged(replacedIds.filter((id) => changed.has(id))));
     return { ...traces, inStages: [...new Set([...traces.inStages, ...moved])] };
   }
+}
+
+function unstableKeysError(): StoreUnavailableError {
+  return new StoreUnavailableError(
+    'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
+    'not-done',
+    undefined,
+    true,
+  );
 }
 
 /** The number of jobs that are new, or that replace another one. */
