@@ -82,7 +82,7 @@ const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged
 export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [
-    { sql: DELETE_PROGRESS, values: { ids: inOrder } },
+    ...[...batchesOf(inOrder, pageSize(BATCH_SIZE))].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
     ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
   ];
 }
