@@ -96,6 +96,13 @@ export function withRestart(options: string | null): string {
   return JSON.stringify({ ...('overrides' in read && read.overrides), restart: randomId() });
 }
 
+/** The options of a job that stays in its flow; undefined: it is in none. */
+export function withFlow(options: string | null, flow: number | undefined): string | null {
+  const read = readOverrides(options);
+  if (flow === undefined || 'problem' in read || read.overrides?.flow !== undefined) return options;
+  return JSON.stringify({ ...read.overrides, flow });
+}
+
 /** The options of a job that an administrator starts anew: it runs, however long ago it was enqueued. */
 export function withoutExpiry(options: string | null): string | null {
   const read = readOverrides(options);
