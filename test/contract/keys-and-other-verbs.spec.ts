@@ -135,23 +135,64 @@ describeStores('a key whose owner its transaction has changed', (setup) => {
   });
 });
 
-describeStoresOf(['mysql', 'mariadb'], 'a key that the snapshot of a transaction does not show', (setup) => {
+describeStoresOf(['mysql', 'mariadb'], 'a key in a transaction with a snapshot', (setup) => {
   const SNAPSHOT = 'SELECT 1 FROM sql_queue_schema';
 
-  it('is free for a job of the transaction that has ended its owner', async () => {
-    const world = await setup();
-    const { dataSource, jobs } = world;
+  it.each(['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const)(
+    'is free for a job of the transaction that has ended its owner (%s)',
+    async (isolation) => {
+      const world = await setup();
+      const { dataSource, jobs, admin } = world;
 
-    const [placed] = await dataSource.transaction('REPEATABLE READ', async (manager) => {
-      await manager.query(SNAPSHOT);
+      const [placed] = await dataSource.transaction(isolation, async (manager) => {
+        await manager.query(SNAPSHOT);
+        const owner = await put(world);
+        await admin.remove([owner], { transaction: manager });
+        return putWithin(jobs, manager, { key: 'k' });
+      });
+
+      expect(placed).toMatchObject({ outcome: 'created' });
+      expect(await liveIds(world)).toEqual([placed!.id]);
+    },
+  );
+
+  it.each(['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const)(
+    'delays no other enqueue while the transaction that has ended its owner is open (%s)',
+    async (isolation) => {
+      const world = await setup();
+      const { dataSource, jobs, admin } = world;
       const owner = await put(world);
-      // The verb reads the job in the snapshot first, where it is missing.
-      await world.admin.remove([owner], { transaction: manager });
-      return putWithin(jobs, manager, { key: 'k' });
-    });
+      const meanwhile: number[] = [];
 
-    expect(placed).toMatchObject({ outcome: 'created' });
-    expect(await liveIds(world)).toEqual([placed!.id]);
+      await dataSource.transaction(isolation, async (manager) => {
+        await admin.remove([owner], { transaction: manager });
+        await putWithin(jobs, manager, { key: 'k' });
+        meanwhile.push(...(await world.put({})), await put(world, { key: 'other' }));
+      });
+
+      expect(meanwhile).toHaveLength(2);
+    },
+  );
+
+  it('does not keep an active owner from its end that an earlier transaction of the connection has released', async () => {
+    const world = await setup();
+    const { dataSource, jobs, admin, claim } = world;
+    const owner = await put(world);
+    await claim();
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await admin.release(owner, { transaction: runner });
+    await runner.commitTransaction();
+    const taken = await claim();
+
+    await runner.startTransaction();
+    const placed = await jobs.enqueueKeyedInTransaction([keyedJob({ key: 'k' })], runner);
+    const { lost } = await jobs.complete(finalBatchOf(taken));
+    await runner.commitTransaction();
+    await runner.release();
+
+    expect(placed).toMatchObject([{ outcome: 'existing', id: owner }]);
+    expect(lost.size).toBe(0);
   });
 
   it('is taken again by a retried job if its row was pruned', async () => {

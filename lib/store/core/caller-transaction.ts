@@ -68,10 +68,9 @@ const lastCalls = new WeakMap<QueryRunner, Promise<unknown>>();
 /** Calls that share a transaction run one after another, because its locks do not keep them from each other's rows. */
 export function afterEarlierCalls<T>(runner: QueryRunner, call: () => Promise<T>): Promise<T> {
   const result = (lastCalls.get(runner) ?? Promise.resolve()).then(call);
-  lastCalls.set(
-    runner,
-    result.catch(() => undefined),
-  );
+  // Without the value, because SQLite has one runner for ever.
+  const end = () => undefined;
+  lastCalls.set(runner, result.then(end, end));
   return result;
 }
 
