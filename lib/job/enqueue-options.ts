@@ -47,7 +47,7 @@ export interface EnqueueOptions extends KeyOptions {
   /**
    * A job that no worker has started this time after it was enqueued, or last replaced, ends cancelled with the error
    * JOB_EXPIRED, when a worker reaches it. A job that an administrator retries does not expire. Above 0, and longer than
-   * `delay`. Default: the job does not expire.
+   * `delay`, or that of `jobDefaults`. A job that expires before its `runAt` never runs. Default: the job does not expire.
    */
   expiresIn?: Duration;
   /**

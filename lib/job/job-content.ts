@@ -3,6 +3,7 @@ import { undecodableWithoutCodec, type ContentCodec } from './codec/content-code
 import { ENVELOPE_PREFIX, type CodecContext, type EncodeContext } from './codec/payload-codec.js';
 import { NO_ENQUEUE_OPTIONS, resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import { InvalidOptionsError, PayloadInvalidError, PayloadTooLargeError } from './errors.js';
+import { expected } from './expectation.js';
 import { checkQueueName } from './identifiers.js';
 import type { NewJob } from './job.js';
 import { encodeJson, isOver } from './json.js';
@@ -34,6 +35,8 @@ export function buildJob(
   const headerText = headers && encodeHeaders(queue, headers);
   const overrideText = overrides && JSON.stringify(overrides);
   const delayMs = options?.delay === undefined && runAtMs === null ? jobDefaults.delay || null : given.delayMs;
+  if (overrides?.expiresInMs !== undefined && overrides.expiresInMs <= (delayMs ?? 0))
+    throw expiryError(queue, options?.expiresIn);
   // Each property is written out, because spreading takes longer than all other work on a job here.
   const jobOf = (encoded: string): NewJob => ({
     queue,
@@ -53,6 +56,14 @@ export function buildJob(
   const due = queueOptions.codec && { delayMs, runAtMs };
   const encoding = encodePayload(queue, payload, queueOptions, name, due);
   return encoding instanceof Promise ? encoding.then(jobOf) : jobOf(encoding);
+}
+
+/** For a job that would expire before it is due. The options of the call have been checked, so the delay is a default. */
+function expiryError(queue: string, expiresIn: unknown): InvalidOptionsError {
+  const problem = expected(false, `expiresIn to be longer than jobDefaults.delay of queue "${queue}"`, expiresIn);
+  return new InvalidOptionsError(`Cannot enqueue into "${queue}"`, [
+    `${problem}; set delay beside it, or a longer expiresIn`,
+  ]);
 }
 
 /** Null for no headers. Throws PayloadTooLargeError. */

@@ -25,9 +25,10 @@ export interface KeyOptions {
   key?: string;
   /**
    * The effect if another job owns the key. `return` returns that job. `coalesce` does the same, and the history keeps
-   * that job for at least ten minutes. `reject` throws DuplicateKeyError. `replace` replaces that job if it has not
-   * started, else throws DuplicateKeyError. `after` replaces that job if it is not running, else runs the new one after
-   * it: it needs `group`, and `groups: { concurrency: 1 }` in the options of the queue. Default `return`.
+   * that job for at least ten minutes. `reject` throws DuplicateKeyError. `replace` replaces that job, with all that its
+   * runs have left, if no worker or person has it, else throws DuplicateKeyError. `after` replaces that job if it is not
+   * running, else runs the new one after it: it needs `group`, and `groups: { concurrency: 1 }` in the options of the
+   * queue. Default `return`.
    */
   onConflict?: KeyConflict;
   /**

@@ -105,7 +105,7 @@ export interface QueueOptions {
   expiresAfter?: Duration | false;
   /**
    * Defaults of the options of each job, which the options of `enqueue` override. Headers merge name by name. Set them
-   * in every process that enqueues. Default: none.
+   * in every process that enqueues. Jobs of schedules have no default `delay`. Default: none.
    */
   jobDefaults?: JobDefaults;
   /**

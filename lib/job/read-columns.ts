@@ -30,7 +30,7 @@ const STORED_OVERRIDES = Object.entries({
   group: TEXT,
   flow: option(kind('the id of a flow', isPositive)),
   delayMs: AT_LEAST_ONE,
-  runAtMs: option(kind('a time', isPositive)),
+  runAtMs: option(kind('a time', (value) => isWhole(value, 0, MAX_TIMESTAMP_MS))),
   schedule: option(kind('a name and a time', isTick)),
   subject: TEXT,
   restart: option(kind('a random id', (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER))),

@@ -59,6 +59,20 @@ describeStores('flows', (setup) => {
     ]);
   });
 
+  it.each(['is claimed', 'is removed'] as const)('go on after a job whose options cannot be read %s', async (how) => {
+    const world = await setup();
+    const { id, jobIds } = await createChain(world, 2, 'run');
+    await world.sql('UPDATE sql_queue_jobs SET options = ? WHERE id = ?', ['{"flow":"no"}', jobIds[0]]);
+
+    if (how === 'is removed') await world.admin.remove([jobIds[0]!]);
+    else await finish(world, 'dead');
+    const { unblocked } = await world.flows.settle([jobIds[0]!], KEEP);
+
+    expect(unblocked).toMatchObject([{ id: jobIds[1] }]);
+    await finish(world, 'complete');
+    expect(await world.sql('SELECT state FROM sql_queue_edges WHERE job_id = ?', [-id])).toEqual([{ state: 'done' }]);
+  });
+
   it.each(['release', 'retry'] as const)('keep a job blocked after the outcome %s', async (kind) => {
     const world = await setup();
     const { jobIds } = await createChain(world, 2, 'run');

@@ -81,6 +81,22 @@ describeStores('schedules', (setup, { server }) => {
     expect((await world.schedules.get('hourly'))!.nextAt!.getTime() % HOUR_MS).toBe(0);
   });
 
+  it('catch up in several transactions if many ticks are due', async () => {
+    const world = await setup();
+    for (const name of ['a', 'b', 'c', 'd'])
+      await world.schedules.upsert(newSchedule({ name, everyMs: 30_000, missed: 'all', missedLimit: 100 }));
+    world.advance(2 * HOUR_MS);
+
+    const calls = [await world.schedules.runTicks([]), await world.schedules.runTicks([])];
+
+    // Each schedule has 100 missed ticks, and two or three late ones.
+    expect(calls.map(({ jobs, hasMore }) => [Math.floor(jobs.length / 100), hasMore])).toEqual([
+      [2, true],
+      [2, false],
+    ]);
+    expect(new Set((await ticksOf(world)).map(({ name }) => name)).size).toBe(4);
+  });
+
   it('leave a tick out while the previous job has not ended, with overlap skip', async () => {
     const world = await setup();
     await world.schedules.upsert(newSchedule({ name: 'hourly', overlap: 'skip' }));
@@ -414,7 +430,7 @@ describeStores('schedules', (setup, { server }) => {
 
   async function ticksOf(world: World) {
     return (await storedJobs(world)).map(
-      ({ options }) => (JSON.parse(options) as { schedule: { at: number; missed?: true } }).schedule,
+      ({ options }) => (JSON.parse(options) as { schedule: { name: string; at: number; missed?: true } }).schedule,
     );
   }
 });

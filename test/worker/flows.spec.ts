@@ -74,6 +74,19 @@ describeEngines('flows', (setup) => {
     expect((await admin.find({ state: 'waiting' })).jobs).toHaveLength(1);
   });
 
+  it('run a blocked job whose time is the earliest one', async () => {
+    const world = await setup();
+    const { producer, events } = await world.start({ handlers: { q: () => undefined } });
+
+    const flow = await producer.flow((f) => {
+      const first = f.add('q', 1);
+      const second = f.add('q', 2, { after: first, runAt: new Date(0) });
+      f.add('q', 3, { after: second });
+    });
+
+    await events.until('completed', { jobId: flow.jobs[2]!.id });
+  });
+
   it('of any shape run each job once, after all that it needs', async () => {
     const world = await setup();
     const done: number[] = [];

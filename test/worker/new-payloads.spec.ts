@@ -73,6 +73,18 @@ describeEngines('a job with a new payload', (setup) => {
       expect((await admin.logs(id)).lines.map(({ line }) => line)).toEqual(['charged 2']);
       expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, attempt: 1, errors: [] });
     });
+
+    it(`ends the flow of its old run after ${how}`, async () => {
+      const world = await setup();
+      const orders = await setUpOrders(world);
+      const { admin, events, first } = orders;
+      const id = await first('fans out');
+
+      await change(world, orders, id);
+      await events.until('completed', { jobId: id });
+
+      expect((await admin.flows({ state: 'running' })).flows).toEqual([]);
+    });
   }
 
   it('waits for its time after replace, although its old run has waited for a signal that comes', async () => {

@@ -51,7 +51,8 @@ export interface ScheduleTimes {
   overlap?: 'allow' | 'skip' | 'one-waiting';
   /**
    * Each job is delayed by a part of this time, so that schedules of the same time do not run together. The part follows
-   * from the name and the tick. Jobs of missed ticks are not delayed. Default: no delay.
+   * from the name and the tick. Jobs of missed ticks are not delayed. An `expiresIn` of the jobs must be longer. Default: no
+   * delay.
    */
   jitter?: Duration;
   /** No tick is later. Default: the schedule does not end. */
@@ -62,7 +63,7 @@ export interface ScheduleTimes {
 export interface ScheduleOptions extends ScheduleTimes {
   /** The payload of each job. Default `{}`. */
   payload?: unknown;
-  /** The options of each job. Default: those of the queue. */
+  /** The options of each job. Default: those of the queue, but no `delay` of its `jobDefaults`. */
   options?: ScheduledJobOptions;
 }
 

@@ -1,6 +1,7 @@
 import { readIds } from '../../job/read-columns.js';
 import { cancelLocked } from '../ends/cancel-idle-jobs.js';
 import type { CancelResult, JobSearch } from './admin-store.js';
+import { mayBeInFlow } from '../../job/flows/flow.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { toIdleJob } from '../rows/claimed-row.js';
 import { endLockedAssignment } from '../features/people/end-assignment.js';
@@ -92,8 +93,8 @@ export function withoutGroupLock(job: ClaimedJob, isCallers: boolean) {
   return { job: { ...job, countsInGroup: false as const }, leftGroup: { leftGroup: { queue, group } } };
 }
 
-function cancelled({ overrides }: ClaimedJob): Extract<CancelResult, { state: 'cancelled' }> {
-  return { state: 'cancelled', ...(overrides?.flow !== undefined && { isInFlow: true }) };
+function cancelled(job: ClaimedJob): Extract<CancelResult, { state: 'cancelled' }> {
+  return { state: 'cancelled', ...(mayBeInFlow(job) && { isInFlow: true }) };
 }
 
 /** Undefined if the job has left the claim. */

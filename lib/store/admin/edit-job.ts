@@ -96,7 +96,10 @@ function* startAnew(id: number, { attempt, options }: IdleRow): Work<void> {
   const runs = yield* findEarlierRuns([id]);
   yield* deleteEarlierRuns(runs);
   if (runs.withSteps.length > 0 || Number(attempt) > 0)
-    yield* execute(START_ANEW, { id, options: withoutExpiry(withRestart(options)) });
+    yield {
+      statements: [{ sql: START_ANEW, values: { id, options: withoutExpiry(withRestart(options)) } }],
+      changes: [{ job: { id } }],
+    };
   yield* makeDue(runs.withWaits, 'promoted');
 }
 

@@ -1,5 +1,6 @@
 import { endJobs } from '../ends/end-jobs.js';
 import type { Removal } from '../rows/completion.js';
+import { MalformedJobError } from '../../job/errors.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { ascending, idsOf } from '../../job/identifiers.js';
@@ -47,8 +48,11 @@ function* removeIdle(ids: readonly number[]): Work<number[]> {
 
 function toRemoval({ id, queue, options, is_staged }: IdleRow): Removal {
   const read = readOverrides(options);
-  const job = { id: Number(id), queue, overrides: 'overrides' in read ? read.overrides : null };
-  return { isRemoval: true, job, claimId: 0, outcome: { kind: 'cancel' }, isStaged: Number(is_staged) === 1 };
+  const job = { id: Number(id), queue };
+  const end = { isRemoval: true, claimId: 0, outcome: { kind: 'cancel' }, isStaged: Number(is_staged) === 1 } as const;
+  if ('overrides' in read) return { ...end, job: { ...job, overrides: read.overrides } };
+  const malformed = new MalformedJobError(job.id, queue, 'options', read.problem);
+  return { ...end, job: { ...job, overrides: null, malformed } };
 }
 
 function* removeFinished(ids: readonly number[]): Work<number[]> {

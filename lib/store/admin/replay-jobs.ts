@@ -3,11 +3,10 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges, type ReopenedEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
-import { deleteEarlierRuns, findEarlierRuns, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
+import { deleteEarlierRuns, findEarlierRuns, withFlow, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../../job/identifiers.js';
-import { readOverrides } from '../../job/read-columns.js';
 import {
   deleteFrom,
   execute,
@@ -96,7 +95,8 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   const { blocked, flows } = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => {
     const id = Number(row.id);
-    const options = inFlow(anew.has(id) ? withRestart(row.options) : row.options, flows.get(id));
+    // A run that lost the answer of its fan-out has ended without the flow in its options.
+    const options = withFlow(anew.has(id) ? withRestart(row.options) : row.options, flows.get(id));
     return toReenqueuedRow({ ...row, options: withoutExpiry(options) }, replay, n, blocked.has(id));
   });
   yield* insertInChunks(REENQUEUE, reenqueued);
@@ -107,13 +107,6 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
 function reopenFlows(rows: readonly FinishedRow[]): Work<ReopenedEdges> {
   const inFlows = new Set(idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options)?.flow)));
   return reopenEdges(idsOf(rows), (id) => inFlows.has(id));
-}
-
-/** A run that lost the answer of its fan-out has ended without the flow in its options. */
-function inFlow(options: string | null, flow: number | undefined): string | null {
-  const read = readOverrides(options);
-  if (flow === undefined || 'problem' in read || read.overrides?.flow !== undefined) return options;
-  return JSON.stringify({ ...read.overrides, flow });
 }
 
 /** A dead or cancelled job goes on after its last step, but not in another queue, whose handler may have other steps. */

@@ -23,10 +23,10 @@ import { lockMatching } from './search-conditions.js';
 import { replacedJobs, type KeyedEnqueuer } from '../features/keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { cancelIdleJobs } from '../ends/cancel-idle-jobs.js';
-import { UNUSED_KEY_RETENTION_MS } from '../features/keys/key-rows.js';
-import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from './reenqueue-keyed.js';
+import type { KeyRows } from '../features/keys/key-rows.js';
+import { findKeyedReenqueues, keysToReenqueue, reenqueueKeyed, type KeyedReenqueue } from './reenqueue-keyed.js';
 import { configureQueue } from '../features/queues/configure-queue.js';
-import type { Dialect } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { StoreParts } from '../rows/store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
@@ -50,7 +50,7 @@ type LogRow = Omit<TableRow<'logs'>, 'job_id'>;
 
 export function sqlAdminStore(
   { blocking, dialect, scanCursors }: StoreParts,
-  keyed: Pick<KeyedEnqueuer, 'ensureRows' | 'enqueue'>,
+  keyed: Pick<KeyedEnqueuer, 'ensureRows' | 'lockWithin' | 'enqueue'>,
 ): AdminStore {
   /**
    * Reads twice, because one read finds a job in neither table if it returns from the history to its queue meanwhile, and
@@ -66,9 +66,10 @@ export function sqlAdminStore(
     filter: JobSearch | undefined,
     act: (matching: readonly number[]) => Work<Changed>,
     change: Change | undefined,
+    database: Pick<SqlDatabase, 'transaction' | 'inCallerTransaction'> = blocking,
   ): Promise<Changed> {
     return runChange(
-      blocking,
+      database,
       change,
       function* () {
         return yield* act(yield* lockMatching(ids, filter));
@@ -85,13 +86,24 @@ export function sqlAdminStore(
     change: Change | undefined,
     to?: string,
   ): Promise<number[]> {
-    const reenqueues = await findKeyed(ids, to, change?.transaction);
-    const act = (matching: readonly number[]) =>
-      reenqueueKeyed(reenqueues, (mayReenqueue) => reenqueue(matching, mayReenqueue));
-    return changeMatching(ids, filter, act, change);
+    const { transaction } = change ?? {};
+    const reenqueues = await findKeyed(ids, to, transaction);
+    const keys = keysToReenqueue(reenqueues);
+    const actWith = (rows?: KeyRows) => (matching: readonly number[]) =>
+      reenqueueKeyed(reenqueues, (mayReenqueue) => reenqueue(matching, mayReenqueue), rows);
+    if (keys.length > 0 && transaction)
+      return blocking.holdCallerTransaction(transaction, async (send) => {
+        const rows = await keyed.lockWithin(keys, transaction, send);
+        return changeMatching(ids, filter, actWith(rows), change, {
+          transaction: blocking.transaction,
+          inCallerTransaction: (_, work) => send(work),
+        });
+      });
+    if (keys.length > 0) await keyed.ensureRows(keys);
+    return changeMatching(ids, filter, actWith(), change);
   }
 
-  /** The jobs that acquire their keys again. The rows of the keys exist then. */
+  /** The finished jobs that acquire their keys again. */
   async function findKeyed(
     ids: readonly number[],
     to: string | undefined,
@@ -100,13 +112,7 @@ export function sqlAdminStore(
     const read = () => findKeyedReenqueues(ids, to);
     const latest = await blocking.readLatest(read, transaction);
     const own = transaction ? await blocking.inCallerTransaction(transaction, read) : [];
-    const reenqueues = [...new Map([...own, ...latest].map((each) => [each.id, each])).values()];
-    if (reenqueues.length === 0) return [];
-    // If the database has one writer, another connection would wait for the caller's transaction.
-    if (transaction && dialect.hasOneWriter)
-      await blocking.inCallerTransaction(transaction, () => dialect.addKeys(reenqueues, UNUSED_KEY_RETENTION_MS));
-    else await keyed.ensureRows(reenqueues);
-    return reenqueues;
+    return [...new Map([...own, ...latest].map((each) => [each.id, each])).values()];
   }
 
   return {

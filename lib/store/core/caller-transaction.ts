@@ -42,7 +42,7 @@ export function requireOpenTransaction(transaction: CallerTransaction): void {
 }
 
 /** The query runner of the manager, open or not; undefined if it has none. */
-function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 
@@ -66,6 +66,20 @@ interface SessionHooks {
   readonly beforeRead: () => Promise<void>;
   /** Reads every commit before the call, on another connection. */
   readonly readLatest: (reads: readonly Statement[]) => Promise<readonly StatementResult[]>;
+}
+
+/** Runs work in the caller's transaction. */
+export type SendWork = <T>(work: () => Work<T>) => Promise<T>;
+
+const lastCalls = new WeakMap<QueryRunner, Promise<unknown>>();
+
+/** Calls that share a transaction run one after another, because its locks do not keep them from each other's rows. */
+export function afterEarlierCalls<T>(runner: QueryRunner, call: () => Promise<T>): Promise<T> {
+  const result = (lastCalls.get(runner) ?? Promise.resolve()).then(call);
+  // Without the value, because SQLite has one runner for ever.
+  const end = () => undefined;
+  lastCalls.set(runner, result.then(end, end));
+  return result;
 }
 
 /**

@@ -96,6 +96,16 @@ export function withEventOutbox(
     return { ...value, writes: [...value.writes, ...deferred] };
   }
 
+  const holdCallerTransaction: SqlDatabase['holdCallerTransaction'] = (transaction, act) =>
+    database.holdCallerTransaction(transaction, (send) =>
+      act((work) =>
+        withCommitCallback(
+          (onEmitted) => send(() => storeEvents(work(), onEmitted)),
+          () => commits.afterCommit(transaction, onEventsCommitted),
+        ),
+      ),
+    );
+
   return {
     transaction: (work, maxLockWaits) =>
       withCommitCallback((onEmitted) => database.transaction(() => storeEvents(work(), onEmitted), maxLockWaits)),
@@ -103,11 +113,8 @@ export function withEventOutbox(
       withCommitCallback((onEmitted) => database.decideOnce(() => addToFinalWrites(work(), onEmitted))),
     transactOnce: (work, hasWritten) =>
       withCommitCallback((onEmitted) => database.transactOnce(() => storeEvents(work(), onEmitted), hasWritten)),
-    inCallerTransaction: (transaction, work) =>
-      withCommitCallback(
-        (onEmitted) => database.inCallerTransaction(transaction, () => storeEvents(work(), onEmitted)),
-        () => commits.afterCommit(transaction, onEventsCommitted),
-      ),
+    inCallerTransaction: (transaction, work) => holdCallerTransaction(transaction, (send) => send(work)),
+    holdCallerTransaction,
     runIdempotent: (work) => database.runIdempotent(work),
     writeOnce: (writes) => database.writeOnce(writes),
     requireOpenTransaction: (transaction) => database.requireOpenTransaction(transaction),

@@ -1,4 +1,4 @@
-import type { CallerTransaction, ApplicationWork } from './caller-transaction.js';
+import type { CallerTransaction, ApplicationWork, SendWork } from './caller-transaction.js';
 import type { StatementResult, FinalWrites, Statement, Work } from './statement.js';
 import type { Words } from './template.js';
 
@@ -40,6 +40,12 @@ export interface SqlDatabase {
    * of the caller has ended the transaction without TypeORM: a rollback could not undo the work.
    */
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
+
+  /**
+   * Like `inCallerTransaction`, for a verb of several works. No other call uses the transaction before `act` ends, so `act`
+   * must not wait for one.
+   */
+  holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T>;
 
   /**
    * Reads every commit before the call. Uses a connection of its own if the database has one, because the caller's

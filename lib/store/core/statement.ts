@@ -111,6 +111,8 @@ export interface Step {
   readonly isLast?: boolean;
   /** The events of this transaction: see withEventOutbox. A step with events has no statements. */
   readonly events?: JobEventSource;
+  /** Jobs that the statements end, take from their claims or start anew: see ChangedJobs. */
+  readonly changes?: readonly { readonly job: { readonly id: number } }[];
 }
 
 /**

@@ -87,7 +87,7 @@ const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged
 export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [
-    { sql: DELETE_PROGRESS, values: { ids: inOrder } },
+    ...[...batchesOf(inOrder, pageSize(BATCH_SIZE))].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
     ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
   ];
 }
@@ -99,6 +99,13 @@ export function jobLogDeletions(ids: readonly number[]) {
 export function withRestart(options: string | null): string {
   const read = readOverrides(options);
   return JSON.stringify({ ...('overrides' in read && read.overrides), restart: randomId() });
+}
+
+/** The options of a job that stays in its flow; undefined: it is in none. */
+export function withFlow(options: string | null, flow: number | undefined): string | null {
+  const read = readOverrides(options);
+  if (flow === undefined || 'problem' in read || read.overrides?.flow !== undefined) return options;
+  return JSON.stringify({ ...read.overrides, flow });
 }
 
 /** The options of a job that an administrator starts anew: it runs, however long ago it was enqueued. */

@@ -1,6 +1,5 @@
 import {
   deleteFrom,
-  executeAll,
   insertInChunks,
   recordEvents,
   type JobEvent,
@@ -16,6 +15,7 @@ import { closeEdges } from './edges.js';
 import { leaveStages } from './stages.js';
 import { rememberResults } from './subjects.js';
 import { wakeGroups } from './wake-groups.js';
+import { mayBeInFlow } from '../../job/flows/flow.js';
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
 import { eventsOf, jobRetentionMs, OUTCOME_OF } from '../../job/outcome.js';
@@ -42,7 +42,7 @@ interface EndHook {
 /** In the order in which every transaction locks the tables. A feature that has to do with ends adds one line. */
 const HOOKS: readonly EndHook[] = [
   { concerns: (end) => isCompletion(end) && end.job.group !== null, beforeRows: wakeGroups },
-  { concerns: ({ job }) => job.overrides?.flow !== undefined, withRows: closeEdges },
+  { concerns: ({ job }) => mayBeInFlow(job), withRows: closeEdges },
   { concerns: ({ job }) => job.overrides?.subject !== undefined, withRows: rememberResults },
   { concerns: ({ outcome }) => outcome.kind === 'dead', beforeHistory: enqueueDeadLetters },
   { concerns: ({ isStaged }) => isStaged === true, afterHistory: leaveStages },
@@ -80,7 +80,7 @@ export function* endJobs(
     ...(deletions ?? rows),
     ...hooks.flatMap(({ withRows, concerned }) => withRows?.(concerned) ?? []),
   ];
-  const answers = yield* executeAll(fenced);
+  const answers = yield { statements: fenced, changes: ends };
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
   for (const { beforeHistory, concerned } of hooks) if (beforeHistory) yield* beforeHistory(concerned);
   // After the fence, because another worker may have written the history of a lost job already.

@@ -1,5 +1,6 @@
+import { pageSize } from '../../common/lists.js';
 import { ascending } from '../../job/identifiers.js';
-import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
+import { deleteFrom, execute, executeInBatches, query, queryInBatches, type Work } from '../core/statement.js';
 import { isFinished } from '../rows/fence.js';
 import { IN_STAGE, RUNNABLE_IN_QUEUE } from '../tables/runnable.js';
 import type { JobEnd } from '../rows/completion.js';
@@ -31,6 +32,8 @@ const SET_RUNNABLE = `
   SET runnable = CASE WHEN :isInStage = 1 THEN ${IN_STAGE} ELSE ${RUNNABLE_IN_QUEUE} END
   WHERE id = :id AND claim_id = 0`;
 
+const BATCH_SIZE = 500;
+
 export function* stageOf(id: number): Work<string | null> {
   return (yield* query<{ stage: string }>(STAGE_OF, { id }))[0]?.stage ?? null;
 }
@@ -42,14 +45,13 @@ export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
 
 /** The jobs that are in a stage, in the order of their ids. */
 export function* findStaged(ids: readonly number[]): Work<number[]> {
-  if (ids.length === 0) return [];
-  const rows = yield* query<{ job_id: number }>(IN_STAGES, { ids });
+  const rows = yield* queryInBatches<{ job_id: number }>(IN_STAGES, ascending(ids), pageSize(BATCH_SIZE));
   return ascending(rows.map(({ job_id }) => Number(job_id)));
 }
 
 /** Deletes the stages of jobs that are known to be in one. For other jobs the DELETE would lock gaps. */
 export function* deleteStaged(ids: readonly number[]): Work<void> {
-  yield* executeAll(ids.map((id) => ({ sql: DELETE_STAGE, values: { id } })));
+  yield* executeInBatches(ids.map((id) => ({ sql: DELETE_STAGE, values: { id } })));
 }
 
 /** The transaction must have locked the job, and no claim may have it. */

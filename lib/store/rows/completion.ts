@@ -28,7 +28,7 @@ export interface Completion {
 /** The end of a job that no claim has and of which no record stays. For the other jobs of its flow it is cancelled. */
 export interface Removal extends Pick<Completion, 'isStaged'> {
   readonly isRemoval: true;
-  readonly job: Pick<ClaimedJob, 'id' | 'queue' | 'overrides'>;
+  readonly job: Pick<ClaimedJob, 'id' | 'queue' | 'overrides' | 'malformed'>;
   readonly claimId: 0;
   readonly outcome: { readonly kind: 'cancel' };
 }

@@ -7,6 +7,7 @@ import { markUnsafeIdsDead } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimDatabase, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import type { CommitListener } from '../core/caller-transaction.js';
+import type { ChangedJobs } from '../core/changed-jobs.js';
 import type { JobStore } from './job-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
@@ -31,6 +32,7 @@ import { addQueues } from '../features/queues/queue-registration.js';
 
 export interface JobStoreSettings {
   readonly commits: CommitListener;
+  readonly changedJobs: Pick<ChangedJobs, 'stop'>;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
   readonly scanCursors: ScanCursors;
@@ -52,7 +54,7 @@ interface CompletedBatch<T> {
 export function sqlJobStore(
   parts: StoreParts,
   keyed: KeyedEnqueuer,
-  { commits, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
+  { commits, changedJobs, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, clock, archives } = parts;
   const claiming = endingUnsafeIds(database);
@@ -209,6 +211,7 @@ export function sqlJobStore(
 
     async close() {
       commits.stop();
+      changedJobs.stop();
       await Promise.all([database.close(), blocking.close()]);
       await claimer.idle();
     },

@@ -1,4 +1,5 @@
 import { LeaseLostError } from '../../job/errors.js';
+import { mayBeInFlow } from '../../job/flows/flow.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
 import {
@@ -195,11 +196,12 @@ export interface OutcomeFollowers {
  * stored.
  */
 export function followOutcome(
-  { id, queue, overrides }: Pick<ClaimedJob, 'id' | 'queue' | 'overrides'>,
+  job: Pick<ClaimedJob, 'id' | 'queue' | 'overrides' | 'malformed'>,
   outcome: Outcome,
   deadLetter: string | false,
   { waitNotifier, settler, announce, expectDue }: OutcomeFollowers,
 ): Promise<void> | undefined {
+  const { id, queue, overrides } = job;
   const isFinal = isFinalOutcome(outcome);
   if (isFinal) waitNotifier.notifyEnded({ id, overrides });
   if (isClaimableAtOnce(outcome)) announce(queue, 1);
@@ -207,7 +209,7 @@ export function followOutcome(
   if (outcome.kind === 'dead' && deadLetter) announce(deadLetter, 1);
   // The jobs that it needs may have ended while it was being blocked.
   if (outcome.kind === 'block') return settler.recheck([id]);
-  return isFinal && overrides?.flow !== undefined ? settler.settle([id]) : undefined;
+  return isFinal && mayBeInFlow(job) ? settler.settle([id]) : undefined;
 }
 
 function isWritten(written: WrittenOutcome): written is Outcome {

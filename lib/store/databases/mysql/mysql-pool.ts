@@ -4,11 +4,13 @@ import { sharedAbortController, withTimeout } from '../../../common/abort.js';
 import type { Clock } from '../../../common/clock.js';
 import { TransactionLostError } from '../../../job/errors.js';
 import {
+  afterEarlierCalls,
   inApplicationTransaction,
   callerQueryRunner,
   runOnSession,
   type ApplicationWork,
   type CallerTransaction,
+  type SendWork,
 } from '../../core/caller-transaction.js';
 import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
@@ -142,7 +144,16 @@ export class MysqlPool implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    return this.holdCallerTransaction(transaction, (send) => send(work));
+  }
+
+  async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
+    const runner = callerQueryRunner(this.dataSource, transaction);
+    return afterEarlierCalls(runner, () => act((work) => this.#runWithin(transaction, work)));
+  }
+
+  async #runWithin<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const runner = callerQueryRunner(this.dataSource, transaction);
     const send = (statement: Statement) => sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
     this.#openTransactions ??= new OpenTransactions(this.dataSource);

@@ -46,26 +46,15 @@ const READ = `
 const set = (results: string, most: string) =>
   `SET SESSION character_set_results = ${results}, sql_select_limit = ${most}`;
 
-const turns = new WeakMap<QueryRunner, Promise<unknown>>();
-
 /**
  * Calls `act` with a function to call before it reads. Answers are then complete, with all characters, for any
- * settings of the caller's session, which get their values back afterwards.
+ * settings of the caller's session, which get their values back afterwards. Calls must not overlap: one would restore the
+ * settings while another one reads.
  */
-export function withCompleteAnswers<T>(
+export async function withCompleteAnswers<T>(
   runner: QueryRunner,
   act: (beforeRead: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  // One call after another: a call would otherwise restore the settings while another one reads.
-  const turn = (turns.get(runner) ?? Promise.resolve()).then(() => inSession(runner, act));
-  turns.set(
-    runner,
-    turn.catch(() => undefined),
-  );
-  return turn;
-}
-
-async function inSession<T>(runner: QueryRunner, act: (beforeRead: () => Promise<void>) => Promise<T>): Promise<T> {
   let isChecked = false;
   let restore: string | undefined;
   const beforeRead = async () => {

@@ -4,11 +4,13 @@ import { StoreUnavailableError, TransactionLostError } from '../../../job/errors
 import type { Clock } from '../../../common/clock.js';
 import { isTurnLong, nextTurn } from '../../../common/turn.js';
 import {
+  afterEarlierCalls,
   inApplicationTransaction,
   callerQueryRunner,
   runOnSession,
   type ApplicationWork,
   type CallerTransaction,
+  type SendWork,
 } from '../../core/caller-transaction.js';
 import { retryCode, storeClosedError, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import { classifyError, explainRejection } from '../../core/classify-error.js';
@@ -135,7 +137,16 @@ export class SqliteHandle implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    return this.holdCallerTransaction(transaction, (send) => send(work));
+  }
+
+  async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
+    const runner = callerQueryRunner(this.dataSource, transaction);
+    return afterEarlierCalls(runner, () => act((work) => this.#runWithin(transaction, work)));
+  }
+
+  async #runWithin<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => this.templates.bind(statement);
     const runner = callerQueryRunner(this.dataSource, transaction);
     if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();

@@ -1,5 +1,7 @@
 import { isTurnLong } from '../../../common/turn.js';
-import type { JobKey, KeyOwner } from '../../../job/job-key.js';
+import { pageSize } from '../../../common/lists.js';
+import { ascending } from '../../../job/identifiers.js';
+import type { JobKey, KeyOwner, KeyOwnerJob } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
 import type { KeyName } from '../../core/sql-database.js';
 import {
@@ -8,6 +10,7 @@ import {
   executeInBatches,
   NEXT_TURN,
   query,
+  queryInBatches,
   type Statement,
   type Work,
 } from '../../core/statement.js';
@@ -43,6 +46,12 @@ const SELECT_KEYS = `
   FROM {keys} k
   LEFT JOIN {jobs} j ON j.id = k.job_id AND j.queue = k.queue
   WHERE k.queue = :queue AND k.key_hash IN (:hashes)`;
+
+const LOCK_OWNERS = `
+  SELECT id, claim_id, attempt
+  FROM {jobs} {by primary}
+  WHERE id IN (:ids)
+  ORDER BY id {lock}`;
 
 const ACQUIRE_KEY = `
   UPDATE {keys} {by primary}
@@ -96,6 +105,8 @@ type StoredKeyRow = Pick<TableRow<'keys'>, 'key_hash' | 'job_id' | 'key_until' |
     readonly name: string | null;
   };
 
+type OwnerRow = Pick<TableRow<'jobs'>, 'id' | 'claim_id' | 'attempt'>;
+
 /** A unique text for each key, because two queues may use the same hash. */
 export function keyIdOf({ queue, hash }: KeyName): string {
   return `${queue} ${hash}`;
@@ -147,6 +158,30 @@ export function* readKeys(keys: readonly KeyName[]): Work<KeyRows> {
     for (const row of yield* query<StoredKeyRow>(SELECT_KEYS, { queue, hashes })) addRow(rows, queue, row);
   }
   return rows;
+}
+
+/**
+ * Reads the owners of keys that this transaction has locked, as it has changed these jobs. No other connection sees that. It
+ * has the locks of the jobs, so no other transaction waits for this read, nor has changed them since.
+ *
+ * @param rows as another connection reads them
+ */
+export function* readChangedOwners(rows: readonly KeyRow[]): Work<KeyRow[]> {
+  const own = yield* readKeys(namesOf(rows));
+  // If the snapshot shows that the job has acquired the key, but not the job, this transaction has ended it. A locking read
+  // of the missing row would lock a gap.
+  const isEnded = ({ key, jobId, keptUntilMs }: KeyRow) => {
+    const seen = own.get(keyIdOf(key));
+    return seen?.jobId === jobId && seen.keptUntilMs === keptUntilMs && !seen.job;
+  };
+  const ids = ascending(rows.filter((row) => !isEnded(row)).map(({ jobId }) => jobId));
+  const owners = new Map<number, KeyOwnerJob>();
+  for (const { id, ...job } of yield* queryInBatches<OwnerRow>(LOCK_OWNERS, ids, pageSize(HASH_BATCH_SIZE)))
+    owners.set(Number(id), ownerJobOf(job));
+  return rows.map((row) => {
+    const job = owners.get(row.jobId);
+    return { ...row, job, jobName: job ? row.jobName : null };
+  });
 }
 
 /** Makes the job the owner of a key that the transaction has locked. */
@@ -205,8 +240,12 @@ function addRow(rows: Map<string, KeyRow>, queue: string, row: StoredKeyRow): vo
     keptUntilMs: Number(row.kept_until),
     // Subtracted here, because the difference may overflow an SQL integer.
     remainingRetentionMs: Number(row.kept_until) - Number(row.at),
-    job: row.alive === null ? undefined : { isUnclaimed: Number(row.claim_id) === 0, attempt: Number(row.attempt) },
+    job: row.alive === null ? undefined : ownerJobOf(row),
   });
+}
+
+function ownerJobOf({ claim_id, attempt }: Pick<StoredKeyRow, 'claim_id' | 'attempt'>): KeyOwnerJob {
+  return { isUnclaimed: Number(claim_id) === 0, attempt: Number(attempt) };
 }
 
 /** @param keys sorted, so that the batches keep the order of locks */

@@ -1,7 +1,8 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
-import type { CallerTransaction } from '../../core/caller-transaction.js';
+import type { CallerTransaction, SendWork } from '../../core/caller-transaction.js';
+import type { ChangedJobs } from '../../core/changed-jobs.js';
 import type { ReturnedJob } from '../../rows/claim.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import {
@@ -12,17 +13,21 @@ import {
   NO_TRACES,
   type IdleRows,
   type KeyedEnqueueResult,
+  type Traces,
 } from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
+import { findStaged } from '../../ends/stages.js';
 import type { Change } from '../audit/audit-store.js';
 import { audited } from '../audit/run-change.js';
 import {
   keyIdOf,
   UNUSED_KEY_RETENTION_MS,
   extendKeyRetention,
+  inLockOrder,
   keysOf,
   lockKeysSkipLocked,
   lockKeys,
+  readChangedOwners,
   readKeys,
   type KeyRows,
   type LockedKey,
@@ -33,7 +38,12 @@ import { drive, executeAll, type Work } from '../../core/statement.js';
 // The number of times that rows may change between a read and its lock.
 const MAX_TRIES = 5;
 
-type Send = <T>(work: () => Work<T>) => Promise<T>;
+/** A transaction of the caller that no other call uses meanwhile. */
+interface HeldTransaction {
+  readonly send: SendWork;
+  /** The jobs that it has changed. */
+  readonly changed: ReadonlySet<number>;
+}
 
 /** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
 export class KeyedEnqueuer {
@@ -48,6 +58,7 @@ export class KeyedEnqueuer {
     private readonly database: SqlDatabase,
     private readonly blocking: SqlDatabase,
     private readonly dialect: Dialect,
+    private readonly changedJobs: Pick<ChangedJobs, 'of'>,
   ) {}
 
   /** @param change of an administrator, with its entry in the audit. It has no transaction of a caller */
@@ -65,17 +76,34 @@ export class KeyedEnqueuer {
     return 'results' in second ? second.results : calls.map(() => 'locked');
   }
 
-  async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
-    const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
-    const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
+  // Holds the transaction: its own lock of a key would not keep another call of the transaction from that key.
+  enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
+    return this.database.holdCallerTransaction(transaction, (send) =>
+      this.#enqueueWithin(this.#held(transaction, send), jobs),
+    );
+  }
+
+  /**
+   * Locks the keys in the caller's transaction, and waits for other transactions that have locked them. Returns the current
+   * rows, although the snapshot of the transaction may be older.
+   *
+   * @param send of `holdCallerTransaction`
+   */
+  lockWithin(keys: readonly KeyName[], transaction: CallerTransaction, send: SendWork): Promise<KeyRows> {
+    return this.#lockKeysWithin(this.#held(transaction, send), inLockOrder(keys));
+  }
+
+  #held(transaction: CallerTransaction, send: SendWork): HeldTransaction {
+    return { send, changed: this.changedJobs.of(transaction) };
+  }
+
+  async #enqueueWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
+    const { rows, idle } = await this.#lockWithin(held, jobs);
     const plan = new KeyPlan(rows);
     const resultOf = await drive(plan.addCall(jobs), () => Promise.resolve([]));
-    // The snapshot of the caller's transaction may be older than these rows. The jobs are locked, so nothing is added.
-    const { replacedIds } = plan;
-    const traces =
-      replacedIds.length === 0 ? NO_TRACES : await this.database.readLatest(() => findTraces(replacedIds), transaction);
-    const writes = await inTransaction(() => applyKeyPlan(plan, idle, traces));
-    await inTransaction(() => executeAll(writes));
+    const traces = await this.#findTraces(held, plan.replacedIds);
+    const writes = await held.send(() => applyKeyPlan(plan, idle, traces));
+    await held.send(() => executeAll(writes));
     const results = resultOf();
     if (results instanceof Error) throw results;
     return results;
@@ -125,51 +153,78 @@ export class KeyedEnqueuer {
   }
 
   /** The rows and their jobs are stable until the transaction ends. */
-  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<{ rows: KeyRows; idle: IdleRows }> {
+  async #lockWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<{ rows: KeyRows; idle: IdleRows }> {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      // If the database has one writer, another connection would wait for this transaction.
-      if (this.dialect.hasOneWriter) await inTransaction(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
-      else await this.ensureRows(keys);
-      const locked = await inTransaction(() => lockKeys(keys));
-      if (locked.size < keys.length) continue;
-      const rows = await this.#readWithin(keys, locked, inTransaction);
+      const rows = await this.#lockKeysWithin(held, keys);
       // No worker may claim these jobs before the commit: a handler would miss the caller's writes or run a replaced
       // job.
       const waiting = [...rows.values()].filter(
         ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
       );
-      const idle = await inTransaction(() => lockIdleJobs(waiting));
+      const idle = await held.send(() => lockIdleJobs(waiting));
       if (waiting.every(({ jobId }) => idle.has(jobId))) return { rows, idle };
     }
-    throw new StoreUnavailableError(
-      'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
-      'not-done',
-      undefined,
-      true,
-    );
+    throw unstableKeysError();
+  }
+
+  /** @param keys in the order of their locks */
+  async #lockKeysWithin(held: HeldTransaction, keys: readonly KeyName[]): Promise<KeyRows> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // If the database has one writer, another connection would wait for this transaction.
+      if (this.dialect.hasOneWriter) await held.send(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
+      else await this.ensureRows(keys);
+      const locked = await held.send(() => lockKeys(keys));
+      if (locked.size === keys.length) return this.#readWithin(held, keys, locked);
+    }
+    throw unstableKeysError();
   }
 
   /**
    * Reads the keys on another connection, because the snapshot of the caller's transaction may be old. Keys that this
-   * transaction has acquired are read in it, because no other connection sees them. A database with one writer needs
-   * only the transaction.
+   * transaction has acquired are read in it, and so are owners that it has changed: no other connection sees that.
    */
   async #readWithin(
+    { send, changed }: HeldTransaction,
     keys: readonly KeyName[],
     locked: ReadonlyMap<string, LockedKey>,
-    inTransaction: Send,
   ): Promise<KeyRows> {
-    if (this.dialect.hasOneWriter) return inTransaction(() => readKeys(keys));
+    if (this.dialect.hasOneWriter) return send(() => readKeys(keys));
     const committed = await this.database.runIdempotent(() => readKeys(keys));
     const isOwn = (id: string) => {
       const [row, now] = [committed.get(id), locked.get(id)];
       return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
     };
     const own = keys.filter((key) => isOwn(keyIdOf(key)));
-    return new Map([...committed, ...(await inTransaction(() => readKeys(own)))]);
+    const changedRows = [...committed.values()].filter(
+      ({ key, job, jobId }) => job && changed.has(jobId) && !isOwn(keyIdOf(key)),
+    );
+    const rows = new Map([...committed, ...(await send(() => readKeys(own)))]);
+    for (const row of await send(() => readChangedOwners(changedRows))) rows.set(keyIdOf(row.key), row);
+    return rows;
   }
+
+  /**
+   * Reads on another connection, because the snapshot of the caller's transaction may be old. The jobs are locked, so no
+   * other transaction adds anything. Only this one knows the stages into which it has moved jobs.
+   */
+  async #findTraces({ send, changed }: HeldTransaction, replacedIds: readonly number[]): Promise<Traces> {
+    if (replacedIds.length === 0) return NO_TRACES;
+    if (this.dialect.hasOneWriter) return send(() => findTraces(replacedIds));
+    const traces = await this.database.runIdempotent(() => findTraces(replacedIds));
+    const moved = await send(() => findStaged(replacedIds.filter((id) => changed.has(id))));
+    return { ...traces, inStages: [...new Set([...traces.inStages, ...moved])] };
+  }
+}
+
+function unstableKeysError(): StoreUnavailableError {
+  return new StoreUnavailableError(
+    'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
+    'not-done',
+    undefined,
+    true,
+  );
 }
 
 /** The number of jobs that are new, or that replace another one. */

@@ -40,12 +40,22 @@ const PAUSE_MALFORMED = `
   WHERE name = :name`;
 
 /** A schedule with its jobs of this run. */
-type DueSchedule = Readonly<{ name: string; next: number | null; jobs: readonly NewJob[]; lastAtMs: number | null }>;
+type DueSchedule = Readonly<{
+  name: string;
+  next: number | null;
+  /** The number of ticks that were computed, of which some may have no job. */
+  ticks: number;
+  jobs: readonly NewJob[];
+  lastAtMs: number | null;
+}>;
 
 type DueName = Readonly<{ name: string; next_at: number }>;
 
 const NO_SCHEDULE = '';
 const MAX_SCHEDULES = 100;
+// The event loop waits while the ticks are computed, and the server ends a transaction that is idle for longer than the
+// shortest lease.
+const MAX_TICKS = 200;
 const BEFORE_ALL = { afterAt: -Number.MAX_SAFE_INTEGER, afterName: '' };
 
 /**
@@ -59,17 +69,24 @@ export function* runTicks(declared: readonly string[]): Work<TickResult> {
   const malformed: { name: string; problem: string }[] = [];
   const schedules: DueSchedule[] = [];
   const states = yield* previousStates(rows);
+  let ticks = 0;
   for (const row of rows) {
+    // The other schedules stay due for the next call.
+    if (ticks >= MAX_TICKS) break;
     const planned = plan(row, states.get(Number(row.last_job_id)));
     if ('problem' in planned) malformed.push({ name: row.name, problem: planned.problem });
-    else schedules.push(planned);
+    else {
+      schedules.push(planned);
+      ticks += planned.ticks;
+    }
   }
   const jobs = schedules.flatMap((schedule) => schedule.jobs);
   const ids = yield* enterJobs(jobs);
   const pauses = malformed.map(({ name }) => ({ sql: PAUSE_MALFORMED, values: { name } }));
   yield* executeAll([...advances(schedules, ids), ...pauses]);
   const ticked = jobs.map((job, index) => toTickJob(job, ids[index]!));
-  return { jobs: ticked, malformed, hasMore: rows.length >= limit };
+  const isCut = schedules.length + malformed.length < rows.length;
+  return { jobs: ticked, malformed, hasMore: isCut || rows.length >= limit };
 }
 
 /** Reads on while pages have locked schedules, which a process may keep locked for long. The others must not wait. */
@@ -107,7 +124,7 @@ function plan(row: DatedRow, previousState: string | undefined): DueSchedule | {
     const { due, next } = dueTicks(schedule, Number(row.next_at), Number(row.at));
     const ticks = ticksWithJobs(schedule, due, previousState);
     const jobs = ticks.map((tick) => jobOfTick(schedule, tick));
-    return { name: schedule.name, next, jobs, lastAtMs: ticks.at(-1)?.atMs ?? null };
+    return { name: schedule.name, next, ticks: due.length, jobs, lastAtMs: ticks.at(-1)?.atMs ?? null };
   } catch (error) {
     return { problem: (error as Error).message };
   }
