@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEEP = () => DAY_MS;
 const OF_SUBJECT = { subject: 's', overrides: '{"subject":"s"}' };
-const KINDS = ['steps', 'subjects', 'flows'] as const;
+const KINDS = ['steps', 'logs', 'subjects', 'flows'] as const;
 const TABLES = ['steps', 'progress', 'logs', 'subjects', 'flows', 'edges'] as const;
 
 describeStores('the rows of a finished job', (setup) => {
@@ -80,6 +80,20 @@ describeStores('the rows of a finished job', (setup) => {
     expect(await countRemainingRows(world, ...TABLES)).toEqual({});
   });
 
+  it('among the logs are checked with the retention of each job, also if jobs that run are checked beside them', async () => {
+    const world = await setup();
+    await finishLastJob(world, DAY_MS);
+    const [jobId] = await world.put({});
+    const claimId = (await world.claim()).id;
+    await world.jobLogs.writeJobLogs([{ jobId: jobId!, claimId, value: '1', lines: [] }]);
+    world.advance(HOUR_MS);
+
+    const first = await world.jobLogs.pruneJobLogs(10);
+    world.advance(HOUR_MS);
+
+    expect([first, await world.jobLogs.pruneJobLogs(10)]).toEqual([2, 1]);
+  });
+
   it('in an archive are rarely checked, as long as the archive has the job', async () => {
     const world = await setup();
     await world.sql('DROP TABLE IF EXISTS kept_jobs');
@@ -113,7 +127,7 @@ async function finishLastJob(world: World, retentionMs: number): Promise<number>
   return owner.jobId;
 }
 
-async function pruneAll({ steps, jobLogs, subjects, flows }: World): Promise<Record<(typeof KINDS)[number] | 'logs', number>> {
+async function pruneAll({ steps, jobLogs, subjects, flows }: World): Promise<Record<(typeof KINDS)[number], number>> {
   return {
     steps: await steps.pruneSteps(10),
     logs: await jobLogs.pruneJobLogs(10),
