@@ -122,6 +122,12 @@ export class DatabaseClock {
     this.#readAt = now;
   }
 
+  /** Like `learn`, if the monotonic clock may have stood still since the last time: then the estimate was late. */
+  learnAnew(atMs: number, requestedAt: number): void {
+    this.#tookMs = Infinity;
+    this.learn(atMs, requestedAt);
+  }
+
   /** The time of the database at a monotonic time of this process, by default now; undefined if it is not known yet. */
   at(monotonicMs = this.clock.monotonic()): number | undefined {
     return this.#offsetMs === undefined ? undefined : Math.round(this.#offsetMs + monotonicMs);

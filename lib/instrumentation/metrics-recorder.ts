@@ -7,6 +7,8 @@ import { randomId } from '../job/identifiers.js';
 import {
   addSums,
   emptySums,
+  subtractErrors,
+  subtractSums,
   METRICS_STEPS,
   type ErrorsRow,
   type MetricsRow,
@@ -14,12 +16,13 @@ import {
   type MetricsSums,
 } from '../store/features/metrics/metrics-store.js';
 import { ErrorCounter } from './error-counter.js';
+import { UnsavedRows } from './unsaved-rows.js';
 
 // A process that is killed loses the attempts of this time.
 const SAVE_INTERVAL_MS = 10_000;
 const MINUTE_MS = METRICS_STEPS.minute;
-// While the database is away, older minutes are dropped.
-const MAX_UNSAVED_ROWS = 10_000;
+// Less than the time after which any process adds up the rows of a minute and deletes them.
+const MAX_REPLACED_AFTER_MS = 9 * MINUTE_MS;
 const FOLD_BATCH_SIZE = 500;
 
 export interface MetricsRecorderParts {
@@ -66,9 +69,16 @@ export class MetricsRecorder implements QueueInstrumentation {
   /** Undefined until the first save of a run. */
   #minuteMs: number | undefined;
   #recorder = randomId();
-  /** The rows of earlier minutes. */
-  #unsaved: MetricsRow[] = [];
-  #unsavedErrors: ErrorsRow[] = [];
+  readonly #unsaved = new UnsavedRows<MetricsRow>(
+    ({ queue, startsAtMs, recorder }) => JSON.stringify([queue, startsAtMs, recorder]),
+    subtractSums,
+  );
+  readonly #unsavedErrors = new UnsavedRows<ErrorsRow>(
+    ({ queue, startsAtMs, recorder, error }) => JSON.stringify([queue, startsAtMs, recorder, error]),
+    subtractErrors,
+  );
+  /** The times of the last successful save, by two clocks: either may stand still while the machine does. */
+  #savedAt = { monotonicMs: 0, wallMs: 0 };
   #running: Promise<void> | undefined;
   readonly #stopping = new AbortController();
   readonly #outage: OutageLog;
@@ -94,12 +104,16 @@ export class MetricsRecorder implements QueueInstrumentation {
 
   async #run(): Promise<void> {
     this.#minuteMs = this.#presentMinute();
+    this.#savedAt = this.#times();
     let isFirst = true;
+    let isLast = false;
     do {
       await this.parts.clock.sleep(this.#pauseMs(), this.#stopping.signal);
+      // A save that is under way lacks the attempts that have ended since.
+      isLast = this.#stopping.signal.aborted;
       await this.#save(isFirst);
       isFirst = false;
-    } while (!this.#stopping.signal.aborted && this.#hasUnsaved);
+    } while (!isLast && this.#hasUnsaved);
     // The next attempt may end in a later minute.
     this.#queues = new Map();
     this.#recorder = randomId();
@@ -107,7 +121,7 @@ export class MetricsRecorder implements QueueInstrumentation {
   }
 
   get #hasUnsaved(): boolean {
-    return this.#unsaved.length > 0 || [...this.#queues.values()].some(({ isSaved }) => !isSaved);
+    return this.#unsaved.rows.length > 0 || [...this.#queues.values()].some(({ isSaved }) => !isSaved);
   }
 
   #presentMinute(now = this.parts.databaseClock.at()): number | undefined {
@@ -124,19 +138,48 @@ export class MetricsRecorder implements QueueInstrumentation {
     try {
       const minute = this.#presentMinute() ?? this.#presentMinute(await this.parts.store.readTime())!;
       this.#minuteMs ??= minute;
-      this.#unsavedErrors = [...this.#unsavedErrors, ...this.#takeErrors()].slice(-MAX_UNSAVED_ROWS);
-      this.#unsaved = [...this.#unsaved, ...this.#takeRows()].slice(-MAX_UNSAVED_ROWS);
+      const isLate = this.#isLate(minute);
       const startsMinute = minute !== this.#minuteMs;
+      this.#takeRows();
       if (startsMinute) this.#startMinute(minute);
-      // In their order: a later row of the same minute replaces an earlier one.
-      if (this.#unsaved.length > 0) await this.parts.store.save(this.#unsaved, this.#unsavedErrors);
-      this.#unsaved = [];
-      this.#unsavedErrors = [];
+      if (isLate) await this.#separateRows();
+      const times = this.#times();
+      if (this.#unsaved.rows.length > 0) await this.parts.store.save(this.#unsaved.rows, this.#unsavedErrors.rows);
+      this.#savedAt = times;
+      this.#unsaved.onSaved(!startsMinute && !isLate);
+      this.#unsavedErrors.onSaved(!startsMinute && !isLate);
       if (startsMinute || isFirst) await this.#fold();
       this.#outage.onSuccess();
     } catch (error) {
       this.#outage.onFailure(error);
     }
+  }
+
+  /** The process or the database was away, or the clock of the database was set forward. */
+  #isLate(minute: number): boolean {
+    const { monotonicMs, wallMs } = this.#times();
+    const saved = this.#savedAt;
+    const pausesMs = [monotonicMs - saved.monotonicMs, wallMs - saved.wallMs, minute - this.#minuteMs!];
+    return Math.max(...pausesMs) >= MAX_REPLACED_AFTER_MS;
+  }
+
+  #times() {
+    return { monotonicMs: this.parts.clock.monotonic(), wallMs: this.parts.clock.now().getTime() };
+  }
+
+  /** Later attempts get rows of their own, too. */
+  async #separateRows(): Promise<void> {
+    const { clock, databaseClock, store } = this.parts;
+    const requestedAt = clock.monotonic();
+    databaseClock.learnAnew(await store.readTime(), requestedAt);
+    // Attempts may have ended meanwhile.
+    this.#takeRows();
+    this.#unsaved.separate();
+    this.#unsavedErrors.separate();
+    this.#startMinute(this.#presentMinute()!);
+    this.#recorder = randomId();
+    // If the answer to their save is lost, the next save replaces these rows.
+    this.#savedAt = this.#times();
   }
 
   /** Also those of other processes, which may be idle or gone. */
@@ -145,16 +188,15 @@ export class MetricsRecorder implements QueueInstrumentation {
     while (!this.#stopping.signal.aborted && (await this.parts.store.fold(limit)) >= limit);
   }
 
-  #takeRows(): MetricsRow[] {
+  #takeRows(): void {
+    this.#unsavedErrors.add([...this.#queues].flatMap(([queue, { errors }]) => errors.take(this.#keyOf(queue))));
     const unsaved = [...this.#queues].filter(([, { isSaved }]) => !isSaved);
-    return unsaved.map(([queue, minute]) => {
-      minute.isSaved = true;
-      return this.#toRow(queue, minute);
-    });
-  }
-
-  #takeErrors(): ErrorsRow[] {
-    return [...this.#queues].flatMap(([queue, { errors }]) => errors.take(this.#keyOf(queue)));
+    this.#unsaved.add(
+      unsaved.map(([queue, minute]) => {
+        minute.isSaved = true;
+        return { ...this.#keyOf(queue), ...minute.copySums() };
+      }),
+    );
   }
 
   #startMinute(minute: number): void {
@@ -162,10 +204,6 @@ export class MetricsRecorder implements QueueInstrumentation {
     if (minute < this.#minuteMs!) this.#recorder = randomId();
     this.#minuteMs = minute;
     this.#queues = new Map();
-  }
-
-  #toRow(queue: string, minute: QueueMinute): MetricsRow {
-    return { ...this.#keyOf(queue), ...minute.copySums() };
   }
 
   #keyOf(queue: string) {

@@ -25,6 +25,11 @@ export class Histogram {
     other.#counts.forEach((count, bin) => (this.#counts[bin]! += count));
   }
 
+  /** The durations that were added since the histogram was like the earlier one. */
+  without(earlier: Histogram): Histogram {
+    return Histogram.from(this.#counts.map((count, bin) => count - earlier.#counts[bin]!));
+  }
+
   /** Without the empty ranges at the end. */
   get counts(): readonly number[] {
     let length = BINS;

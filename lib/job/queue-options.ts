@@ -100,7 +100,8 @@ export interface QueueOptions {
   groups?: GroupOptions;
   /**
    * Makes the queue temporary. It is deleted, with its subscriptions, after it has been empty and without a worker for
-   * this time, 1s to 365d. Default false: the queue is permanent.
+   * this time, 1s to 365d. It stays while it is paused or has the setting `enabled` of `QueueAdmin.configure`. Default false:
+   * the queue is permanent.
    */
   expiresAfter?: Duration | false;
   /**

@@ -1,9 +1,9 @@
-import { inRootContext } from '../common/async-context.js';
 import { OutageLog } from '../common/logger.js';
 import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
+import type { WorkerEntry } from './worker-entry.js';
 import type { WorkerParts } from './worker-parts.js';
 
 /** Applies the settings that an administrator has made for all processes, and asks the functions `enabled`. */
@@ -12,14 +12,12 @@ export class RunTimeSettings {
   readonly #concurrency = new WeakMap<QueueWorker, number>();
   readonly #answers = new Map<string, boolean>();
   readonly #outages = new Map<string, OutageLog>();
-  #hasUnsaved = false;
-  #isSaving = false;
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly workerId: string,
     private readonly queues: QueueWorkers,
     private readonly pauses: QueuePauses,
+    private readonly entry: Pick<WorkerEntry, 'save'>,
   ) {}
 
   /** Returns whether the queue was closed or opened in all processes since the last poll. */
@@ -48,23 +46,7 @@ export class RunTimeSettings {
 
   #setConcurrency(worker: QueueWorker, concurrency: number): void {
     worker.setConcurrency(concurrency);
-    // A request may set the concurrency, and the statement must not join its transaction.
-    void inRootContext(() => this.saveSlots());
-  }
-
-  /**
-   * Stores the queues and their slots in the table of workers: one statement at a time, so that the last state stays. The table
-   * only informs people, so a failure is ignored.
-   */
-  async saveSlots(): Promise<void> {
-    this.#hasUnsaved = true;
-    if (this.#isSaving) return;
-    this.#isSaving = true;
-    while (this.#hasUnsaved) {
-      this.#hasUnsaved = false;
-      await this.parts.stores.workers.setQueues(this.workerId, this.queues.slots).catch(() => undefined);
-    }
-    this.#isSaving = false;
+    void this.entry.save();
   }
 
   /** If the function fails, its last answer holds. */

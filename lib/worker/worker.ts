@@ -18,6 +18,7 @@ import { QueueRegistrar } from './queue-registrar.js';
 import { RunTimeSettings } from './run-time-settings.js';
 import { JobLogWriter } from './run/job-log-writer.js';
 import { ScheduleRunner } from './schedule-runner.js';
+import { WorkerEntry } from './worker-entry.js';
 import { WorkerLockHolder } from './worker-lock-holder.js';
 import type { WorkerParts } from './worker-parts.js';
 import { hostname } from 'node:os';
@@ -39,9 +40,20 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const id = randomUUID();
   const queues = new QueueWorkers(parts, id);
   const pauses = new QueuePauses(queues, isPausedHere, () => listener?.restartListening());
-  const settings = new RunTimeSettings(parts, id, queues, pauses);
+  const registrar = new QueueRegistrar(parts, names);
+  const addedRegistrars = new Map<string, QueueRegistrar>();
+  // Declared first, so that a temporary queue is temporary from its first row.
+  const declare = async () => {
+    for (const each of [registrar, ...addedRegistrars.values()]) await each.declare();
+  };
+  const excluded = parts.handlers.queues.filter((queue) => !names.includes(queue));
+  const slots = Number.isFinite(workerOptions.concurrency) ? workerOptions.concurrency : null;
+  const own = { id, host: hostname(), pid: process.pid, slots, excluded };
+  const entry = new WorkerEntry(stores.workers, () => ({ ...own, queues: queues.slots }), declare);
+  const settings = new RunTimeSettings(parts, queues, pauses, entry);
   const completer = new Completer(jobs, clock, logger, queues, parts.instrumentations.ofDatabase);
-  const leases = new LeaseRenewer(parts, id, queues, Math.min(...names.map((queue) => optionsFor(queue).leaseMs)));
+  const shortestLeaseMs = Math.min(...names.map((queue) => optionsFor(queue).leaseMs));
+  const leases = new LeaseRenewer(parts, id, queues, shortestLeaseMs, () => entry.restore());
   const cancelRequestReader = new CancelRequestReader(jobs, clock, leases, queues);
   const ownWork: OwnWork = {
     isHeld: (claimId) => leases.isHeld(claimId),
@@ -90,25 +102,23 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     poller,
     listener,
     pruner: new Pruner(parts.pruneTasks, clock, random, logger),
-    registrar: new QueueRegistrar(parts, names),
+    registrar,
     /** Of queues that were added later. */
-    addedRegistrars: new Map<string, QueueRegistrar>(),
+    addedRegistrars,
+    declare,
+    entry,
     ended: new AbortController(),
   };
 }
 
 /** Registers the worker in the database, and starts to work the queues for which it was created. */
 export async function startWorker(worker: Worker, names: readonly string[]): Promise<void> {
-  const { id, parts, registrar, schedules, lock, pauses, leases, poller, listener, pruner } = worker;
-  // Declared first, so that a temporary queue is temporary from its first row.
-  await registrar.declare();
+  const { parts, declare, entry, registrar, schedules, lock, pauses, leases, poller, listener, pruner } = worker;
+  await declare();
   await schedules.declare();
   const strategies = await chooseStrategies(parts, names);
   for (const [queue, strategy] of strategies) worker.addQueue(queue, strategy);
-  const excluded = parts.handlers.queues.filter((queue) => !names.includes(queue));
-  const slots = Number.isFinite(parts.workerOptions.concurrency) ? parts.workerOptions.concurrency : null;
-  const own = { id, host: hostname(), pid: process.pid, slots };
-  await parts.stores.workers.register({ ...own, queues: worker.queues.slots, excluded });
+  await entry.register();
   await readStates(worker, names);
   await lock.acquireFor(strategies);
   for (const queue of names) pauses.open(queue);
@@ -125,7 +135,7 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
  * work the queue then. It may become quiet and stop meanwhile.
  */
 export async function addQueue(worker: Worker, queue: string): Promise<void> {
-  const { id, parts, queues, lock, pauses, settings, leases, poller } = worker;
+  const { id, parts, queues, lock, pauses, entry, leases, poller } = worker;
   if (queues.of(queue)) return;
   const registrar = new QueueRegistrar(parts, [queue]);
   await registrar.declare();
@@ -140,7 +150,7 @@ export async function addQueue(worker: Worker, queue: string): Promise<void> {
     registrar.start();
     worker.addQueue(queue, strategies.get(queue)!);
     // A change of the slots may have replaced the row meanwhile.
-    void settings.saveSlots();
+    void entry.save();
     await readStates(worker, [queue]);
   } catch (error) {
     await forgetQueue(worker, queue);
@@ -165,14 +175,14 @@ export async function removeQueue(worker: Worker, queue: string): Promise<void> 
 
 /** The queue is closed and has no jobs here. */
 async function forgetQueue(worker: Worker, queue: string): Promise<void> {
-  const { queues, pauses, settings, listener, addedRegistrars } = worker;
+  const { queues, pauses, entry, listener, addedRegistrars } = worker;
   queues.byName.delete(queue);
   pauses.delete(queue);
   listener?.restartListening();
   const registrar = addedRegistrars.get(queue);
   addedRegistrars.delete(queue);
   await registrar?.stop();
-  await settings.saveSlots();
+  await entry.save();
 }
 
 /** Rejects if the database does not support the requested strategy of a queue. */
@@ -269,7 +279,7 @@ function stopLoops({ poller, pruner, listener }: Worker): Promise<unknown> {
 }
 
 async function deregister(worker: Worker): Promise<void> {
-  const { id, parts, leases, cancelRequestReader, lock, registrar, addedRegistrars } = worker;
+  const { parts, entry, leases, cancelRequestReader, lock, registrar, addedRegistrars } = worker;
   const deregistering = Promise.all([
     stopLoops(worker),
     leases.stop(),
@@ -277,7 +287,7 @@ async function deregister(worker: Worker): Promise<void> {
     lock.stop(),
     registrar.stop(),
     ...[...addedRegistrars.values()].map((each) => each.stop()),
-    parts.stores.workers.deregister(id),
+    entry.deregister(),
   ]);
   // A worker that stays registered is harmless: the pruner deletes it after a day.
   await deregistering.catch(() => undefined);

@@ -86,6 +86,28 @@ describeStores('counted errors', (setup) => {
     ]);
   });
 
+  it.each(['minute', 'hour', 'day'] as const)(
+    'of a range that ends with a whole %s are in the course',
+    async (step) => {
+      const world = await setup();
+      const to = await startBefore(world, 0, METRICS_STEPS[step]);
+      const steps = { minute: 60, hour: 24, day: 30 }[step];
+      const from = to - steps * METRICS_STEPS[step];
+      await save(
+        world,
+        errorsRow({ startsAtMs: from, failed: 2 }),
+        errorsRow({ startsAtMs: to - minute, failed: 3 }),
+        errorsRow({ startsAtMs: to, failed: 50 }),
+      );
+
+      const [error] = await world.metrics.readErrors({ ...SEARCH, step, fromMs: from, toMs: to });
+
+      expect(error!.failed).toBe(5);
+      expect(error!.course).toEqual([2, ...Array.from({ length: steps - 2 }, () => 0), 3]);
+      expect(error!.lastHour.at(-1)).toBe(3);
+    },
+  );
+
   it('have the failed attempts of each of the last 24 hours or 30 days, those of sums included', async () => {
     const world = await setup();
     const now = await startBefore(world, 0);

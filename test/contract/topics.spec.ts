@@ -354,6 +354,8 @@ describeStores('a temporary queue', (setup) => {
       },
     ],
     ['a pause', ({ admin }) => admin.setPaused(['q'], true)],
+    ['the setting `enabled: false`', ({ admin }) => admin.configure('q', { enabled: false })],
+    ['hours in which it is enabled', ({ admin }) => admin.configure('q', { enabled: { from: '08:00', to: '18:00' } })],
     ['a permanent declaration', (world) => declare(world)],
   ])('stays if it has %s', async (_, happen) => {
     const world = await setup();
@@ -364,6 +366,17 @@ describeStores('a temporary queue', (setup) => {
 
     expect(await world.queues.expire()).toEqual([]);
     expect(await world.queues.subscriptions()).toHaveLength(1);
+  });
+
+  it('expires with a setting that stops no job', async () => {
+    const world = await setup();
+    await declare(world, { topic: '*' }, 60_000);
+    await world.admin.configure('q', { concurrency: 7, enabled: false });
+    await world.admin.configure('q', { enabled: null });
+
+    world.advance(60_000);
+
+    expect(await world.queues.expire()).toEqual(['q']);
   });
 
   it('expires once its last job has ended', async () => {

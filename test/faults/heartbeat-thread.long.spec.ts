@@ -137,6 +137,22 @@ describeEngines('a worker with a heartbeat thread', (setup) => {
     expect(await heir.admin.get(id)).toMatchObject({ attempt: 2, result: 'heir' });
   });
 
+  it('registers again if its row is deleted while it runs', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    await processes.worker({ queue, worker: { heartbeat: 'thread' } });
+    const { admin } = await world.start({ autoStart: false });
+    const [before] = await admin.workers();
+
+    await world.sql('DELETE FROM sql_queue_workers');
+
+    const [after] = await eventually(async () => {
+      const workers = await admin.workers();
+      return workers.length > 0 && workers;
+    });
+    expect(after).toMatchObject({ id: before!.id, pid: before!.pid, queues: before!.queues });
+  });
+
   it('stops its thread and ends its process when it stops', async () => {
     const world = await setup();
     const processes = await processesOf(world);

@@ -12,6 +12,7 @@ import {
   claimFrom,
   claimRequest,
   finalBatchOf,
+  idsOf,
   completionBatchOf,
   LEASE_MS,
   newJob,
@@ -180,7 +181,10 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await jobLogs.deleteJobLogs([logged.jobs[0]!.id]);
   advance(600_001);
   await jobLogs.pruneJobLogs(100);
-  await jobs.complete(finalBatchOf({ ...logged, jobs: logged.jobs.slice(8) }));
+  const left = logged.jobs.slice(8);
+  await jobs.complete(finalBatchOf({ ...logged, jobs: left }, outcomes.dead));
+  await admin.retry(idsOf(left));
+  await jobs.complete(finalBatchOf(await claim(left.length)));
 
   const awaited = await put(30, { priority: -9, overrides: '{"reply":true}' });
   await waits.register(7, awaited, 60_000);
@@ -297,7 +301,9 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
       const signal = { key: `${jobId}`, hash: signalHash('s', `${jobId}`) };
       await steps.waitForSignal({ jobId, claimId: woken.id }, 'wait', signal, 60_000);
     }
-    await jobs.complete(finalBatchOf(woken, outcomes.complete, { retentionMs: false }));
+    await jobs.complete(finalBatchOf(woken, outcomes.dead));
+    await admin.retry(idsOf(woken.jobs));
+    await jobs.complete(finalBatchOf(await claim(count), outcomes.complete, { retentionMs: false }));
     advance(31 * 86_400_000);
     await steps.pruneSteps(10);
     await steps.pruneSteps(1_000);

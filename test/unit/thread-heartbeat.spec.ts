@@ -22,6 +22,7 @@ describe('the heartbeat thread', () => {
         intervalMs: 1_000,
         claimIds: () => [],
         onResult: () => undefined,
+        onUnregistered: () => undefined,
         onError: (error) => missed.push(error as Error),
       },
     );

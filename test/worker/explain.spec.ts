@@ -124,6 +124,27 @@ describeEngines('the explanation of a job', (setup) => {
     expect(free.map(({ reason }) => reason)).not.toContain('group-busy');
   });
 
+  it('does not name a job that has moved to another group or queue, and runs there', async () => {
+    const world = await setup();
+    const { producer, admin, events, runner } = await world.start({
+      handlers: { q: () => Promise.reject(new Error('no')) },
+      queues: { q: { groups: { concurrency: 1 }, retry: { attempts: 2, backoff: '1h' } } },
+    });
+    const keyed = { group: 'g', key: 'k', onConflict: 'replace' } as const;
+    const first = await producer.enqueue('q', 0, keyed);
+    await events.until('failed');
+    runner.pause();
+    const second = await producer.enqueue('q', 0, { group: 'g' });
+
+    await producer.enqueue('q', 1, { ...keyed, group: 'h' });
+    await world.sql("UPDATE sql_queue_jobs SET state = 'active', claim_id = 5 WHERE id = ?", [first.id]);
+    const inGroup = await reasonsOf(admin, second.id);
+    await world.sql("UPDATE sql_queue_jobs SET queue = 'other', group_key = 'g' WHERE id = ?", [first.id]);
+    const inQueue = await reasonsOf(admin, second.id);
+
+    for (const reasons of [inGroup, inQueue]) expect(reasons.map(({ reason }) => reason)).not.toContain('group-busy');
+  });
+
   it('says that its time to start is over, unless a worker has started it once', async () => {
     const world = await setup();
     const { producer, admin } = await startIdle(world, 'q');

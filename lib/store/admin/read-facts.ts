@@ -276,7 +276,7 @@ function* groupFacts(queue: string, row: GroupRow): Work<GroupFacts> {
     overrides,
     use: { untilUs: Number(row.rate_until_us), used: Number(row.rate_used) },
     restUntilMs: Number(row.rest_until),
-    holders: yield* readHolders(ids),
+    holders: yield* readHolders(queue, group, ids),
   };
 }
 

@@ -31,7 +31,7 @@ const ACTIVE = `
 const HOLDERS = `
   SELECT id, state
   FROM {jobs} {by primary}
-  WHERE id IN (:ids) AND (state = 'active' OR (${KEEPS_PLACE}))`;
+  WHERE id IN (:ids) AND queue = :queue AND group_key = :group AND (state = 'active' OR (${KEEPS_PLACE}))`;
 
 const MAX_NEEDS = 10;
 const ID_BATCH_SIZE = 1_000;
@@ -41,9 +41,13 @@ function* readJobStates(ids: readonly number[]): Work<{ id: number; state: JobSt
   return rows.map(({ id, state }) => ({ id: Number(id), state }));
 }
 
-/** Those of the jobs that may count against the limit of their group. */
-export function* readHolders(ids: readonly number[]): Work<GroupFacts['holders']> {
-  const rows = yield* queryInBatches<{ id: number; state: JobState }>(HOLDERS, ids, ID_BATCH_SIZE);
+/**
+ * Those of the jobs that may count against the limit of the group.
+ *
+ * @param ids as the row of the group lists them. A job may have moved to another group or queue since
+ */
+export function* readHolders(queue: string, group: string, ids: readonly number[]): Work<GroupFacts['holders']> {
+  const rows = yield* queryInBatches<{ id: number; state: JobState }>(HOLDERS, ids, ID_BATCH_SIZE, { queue, group });
   return rows.map(({ id, state }) => ({ id: Number(id), state }));
 }
 

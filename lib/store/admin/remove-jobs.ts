@@ -5,7 +5,9 @@ import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { ascending, idsOf } from '../../job/identifiers.js';
 import { deleteFrom, executeAll, query, recordEvents, statement, type Work } from '../core/statement.js';
+import { checkSoon } from '../ends/check-soon.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../ends/earlier-runs.js';
+import type { TableRow } from '../tables/table-schemas.js';
 import { IS_STAGED, type StagedRow } from '../tables/runnable.js';
 import { markRemoved } from '../features/waits/sql-wait-store.js';
 
@@ -19,14 +21,15 @@ const LOCK_IDLE = `
 const REMOVE_IDLE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_FINISHED = `
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, options
   FROM {history} {by primary}
   WHERE id IN (:ids)
   ORDER BY id {lock}`;
 
 const REMOVE_FINISHED = deleteFrom('history', 'id = :id');
 
-type IdleRow = EventJob & StagedRow & { readonly options: string | null };
+type FinishedRow = EventJob & Pick<TableRow<'history'>, 'options'>;
+type IdleRow = FinishedRow & StagedRow;
 
 /** Active jobs stay, because their worker would not learn of the removal: cancel them. */
 export function* removeJobs(ids: readonly number[]): Work<number[]> {
@@ -56,9 +59,10 @@ function toRemoval({ id, queue, options, is_staged }: IdleRow): Removal {
 }
 
 function* removeFinished(ids: readonly number[]): Work<number[]> {
-  const jobs = yield* query<EventJob>(LOCK_FINISHED, { ids });
+  const jobs = yield* query<FinishedRow>(LOCK_FINISHED, { ids });
   const finished = idsOf(jobs);
   yield* recordEvents(jobEventsOf('removed', jobs));
   yield* executeAll(finished.map((id) => statement(REMOVE_FINISHED, { id })));
+  yield* checkSoon(jobs);
   return finished;
 }

@@ -3,6 +3,7 @@ import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges, type ReopenedEdges } from '../features/flows/reopen-edges.js';
 import { BLOCKED, IN_QUEUE, RETURNED, RUNNABLE_WHEN_WAITING, SCHEDULED } from '../tables/runnable.js';
+import { checkSoon } from '../ends/check-soon.js';
 import { deleteEarlierRuns, findEarlierRuns, withFlow, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { jobEventsOf, type EventJob } from '../core/event-outbox.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
@@ -92,14 +93,17 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   yield* recordEvents(jobEventsOf('retried', retried));
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const anew = yield* startAnew(rows.filter((row) => startsAnew(row, replay)));
+  const goingOn = yield* findEarlierRuns(idsOf(rows.filter((row) => !startsAnew(row, replay))));
   const { blocked, flows } = yield* reopenFlows(rows);
-  const reenqueued = rows.map((row, n) => {
+  const reenqueued = rows.map((row) => {
     const id = Number(row.id);
     // A run that lost the answer of its fan-out has ended without the flow in its options.
-    const options = withFlow(anew.has(id) ? withRestart(row.options) : row.options, flows.get(id));
-    return toReenqueuedRow({ ...row, options: withoutExpiry(options) }, replay, n, blocked.has(id));
+    return { ...row, options: withFlow(anew.has(id) ? withRestart(row.options) : row.options, flows.get(id)) };
   });
-  yield* insertInChunks(REENQUEUE, reenqueued);
+  yield* checkSoon(reenqueued, goingOn);
+  const toRow = (row: FinishedRow, n: number) =>
+    toReenqueuedRow({ ...row, options: withoutExpiry(row.options) }, replay, n, blocked.has(Number(row.id)));
+  yield* insertInChunks(REENQUEUE, reenqueued.map(toRow));
   return finished;
 }
 

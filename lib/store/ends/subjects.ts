@@ -4,6 +4,7 @@ import { readOverrides } from '../../job/read-columns.js';
 import { randomId } from '../../job/identifiers.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
+import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
 import type { JobEnd } from '../rows/completion.js';
 import type { NewJob } from '../../job/job.js';
 
@@ -61,12 +62,10 @@ export function detachSubject(id: number, options: string | null): Statement[] {
   return [statement(DETACH, { ...values, detachedId: -randomId() }), statement(DELETE_SUBJECT, values)];
 }
 
-export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
-
 // All three databases support REPLACE. A replaced job may have the row already.
 const ADD_SUBJECTS = `
   REPLACE INTO {subjects} (subject, job_id, expires_at, blobs)
-  VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS}, ?)`;
+  VALUES :rows(?, ?, :now + ${CHECK_INTERVAL_MS}, ?)`;
 
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {

@@ -39,6 +39,7 @@ async function main(): Promise<void> {
       intervalMs,
       claimIds: () => [...claimIds],
       onResult: (result) => send({ result }),
+      onUnregistered: () => send({ isUnregistered: true }),
       onError: (error) => send({ error: (error as Error).message }),
     },
   );

@@ -23,6 +23,8 @@ export interface HeartbeatSettings {
   /** The claims whose leases are to be renewed. */
   readonly claimIds: () => readonly number[];
   readonly onResult: (result: HeartbeatResult) => void;
+  /** The database has no row of the worker. */
+  readonly onUnregistered: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -74,12 +76,12 @@ export class LoopHeartbeat implements Heartbeat {
   }
 
   async #renewLeases(): Promise<number> {
-    const { workerId, intervalMs, onResult } = this.settings;
+    const { workerId, intervalMs, onResult, onUnregistered } = this.settings;
     const claimIds = this.settings.claimIds();
     const requestedAt = this.clock.monotonic();
     const leases = await this.store.extend(claimIds);
     onResult({ claimIds, requestedAt, leases });
-    await this.workerRegistry.markSeen(workerId);
+    if (!(await this.workerRegistry.markSeen(workerId))) onUnregistered();
     return leases.some(({ isLocked }) => isLocked) ? Math.min(RETRY_INTERVAL_MS, intervalMs) : intervalMs;
   }
 }

@@ -45,6 +45,7 @@ export class LeaseRenewer {
     private readonly workerId: string,
     private readonly queues: ClaimOwner,
     shortestLeaseMs: number,
+    private readonly onUnregistered: () => void,
   ) {
     this.#intervalMs = Math.min(shortestLeaseMs / 3, MAX_INTERVAL_MS);
     // Without a message for the end of the outage, because the poller logs it.
@@ -129,6 +130,7 @@ export class LeaseRenewer {
       intervalMs: this.#intervalMs,
       claimIds: () => [...this.#claims.keys()],
       onResult: (result) => this.#applyResult(result),
+      onUnregistered: this.onUnregistered,
       onError: (error) => this.#outage.onFailure(error),
     };
     return createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);

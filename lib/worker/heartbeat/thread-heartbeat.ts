@@ -113,6 +113,7 @@ export class ThreadHeartbeat implements Heartbeat {
 
   #receive(message: MessageFromThread): void {
     if ('error' in message) return this.settings.onError(new Error(message.error));
+    if ('isUnregistered' in message) return this.settings.onUnregistered();
     const { result } = message;
     const agoMs = sharedMonotonic() - result.requestedAt;
     this.settings.onResult({ ...result, requestedAt: this.clock.monotonic() - agoMs });
@@ -150,4 +151,4 @@ export interface ThreadSettings {
 export type MessageToThread = { add: number } | { remove: number } | { renew: true };
 
 /** `requestedAt` of the result is a time of the machine's monotonic clock, see `sharedMonotonic`. */
-export type MessageFromThread = { result: HeartbeatResult } | { error: string };
+export type MessageFromThread = { result: HeartbeatResult } | { isUnregistered: true } | { error: string };

@@ -4,6 +4,7 @@ import type { JobOverrides } from '../../../job/job-overrides.js';
 import { readOverrides } from '../../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../../core/statement.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
+import { CHECK_INTERVAL_MS } from '../../rows/check-interval.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeGroups, type EdgeGroup } from '../../ends/edges.js';
@@ -11,7 +12,7 @@ import type { StoredFanOut, StoredFlow } from './flow-store.js';
 
 const ADD_FLOW = `
   INSERT INTO {flows} (created_at, expires_at)
-  VALUES (:now, :now + 3600000)`;
+  VALUES (:now, :now + ${CHECK_INTERVAL_MS})`;
 
 const JOIN_FLOW = `
   UPDATE {jobs} {by primary}

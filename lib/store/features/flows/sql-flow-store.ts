@@ -7,15 +7,13 @@ import { listFlows } from './list-flows.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
 import { readRelatives } from './read-relatives.js';
-import { remainingJobs } from '../../reads/remaining-jobs.js';
+import { nextChecks } from '../../reads/remaining-jobs.js';
 import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
 const PRUNE_BATCH_SIZE = 100;
 // A sweep reads this number of blocked jobs of each queue.
 const SWEEP_PAGE_SIZE = 5_000;
-
-const CHECK_INTERVAL_MS = 3_600_000;
 
 const EXPIRED = `
   SELECT id
@@ -35,8 +33,8 @@ const REMAINING = `
 
 const POSTPONE = `
   UPDATE {flows} {by primary}
-  SET expires_at = :now + ${CHECK_INTERVAL_MS}
-  WHERE id = :id`;
+  SET expires_at = :at
+  WHERE id = :id AND expires_at <= :now`;
 
 const DELETE_EDGES = deleteFrom('edges', 'job_id = :id');
 const DELETE_FLOW = deleteFrom('flows', 'id = :id');
@@ -125,20 +123,24 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
 }
 
 /**
- * The ids of the jobs of the flow; undefined if one of them still exists. Then the next check follows in an hour: the job can
- * wait for others, or be retried, also if the last jobs of the flow are gone.
+ * The ids of the jobs of the flow; undefined if one of them still exists. Then the next check follows when that job may be gone:
+ * it can wait for others, or be retried, also if the last jobs of the flow are gone.
  */
 function* jobsOfEnded(id: number): Work<number[] | undefined> {
-  const [last] = yield* query(REMAINING, { id: -id });
-  const jobIds = last ? [] : yield* readJobIds(id);
-  if (!last && !(yield* someRemain(jobIds))) return jobIds;
-  yield* execute(POSTPONE, { id });
-  return undefined;
+  const [last] = yield* query<{ needs: number }>(REMAINING, { id: -id });
+  const jobIds = last ? [Number(last.needs)] : yield* readJobIds(id);
+  const at = yield* lastCheckOf(jobIds);
+  if (at !== undefined) yield* execute(POSTPONE, { id, at });
+  return last || at !== undefined ? undefined : jobIds;
 }
 
-function* someRemain(jobIds: readonly number[]): Work<boolean> {
-  for (const batch of batchesOf(jobIds, BATCH_SIZE)) if ((yield* remainingJobs(batch)).size > 0) return true;
-  return false;
+/** Of the first batch with jobs that still exist. The flow stays at least until the last of them is gone. */
+function* lastCheckOf(jobIds: readonly number[]): Work<number | undefined> {
+  for (const batch of batchesOf(jobIds, BATCH_SIZE)) {
+    const checks = yield* nextChecks(batch);
+    if (checks.size > 0) return Math.max(...checks.values());
+  }
+  return undefined;
 }
 
 function* deleteEdges(jobIds: readonly number[]): Work<void> {

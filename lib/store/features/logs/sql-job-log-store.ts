@@ -1,10 +1,20 @@
+import { groupBy } from '../../../common/lists.js';
 import { isWhole } from '../../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
-import { execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../../core/statement.js';
+import {
+  executeAll,
+  executeInBatches,
+  insertInChunks,
+  query,
+  statement,
+  type SqlValue,
+  type Work,
+} from '../../core/statement.js';
 import { readInBatches } from '../../core/in-batches.js';
+import { nextChecks } from '../../reads/remaining-jobs.js';
 import { jobLogDeletions } from '../../ends/earlier-runs.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
@@ -52,16 +62,6 @@ const EXPIRED = `
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT :limit {lock free}`;
-
-// One statement, so that a job that moves to the history is found in one of the two tables.
-const REMAINING_JOBS = `
-  SELECT id, expires_at
-  FROM {history}
-  WHERE id IN (:ids)
-  UNION ALL
-  SELECT id, :now + ${CLEANUP_CHECK_INTERVAL_MS}
-  FROM {jobs}
-  WHERE id IN (:ids)`;
 
 const POSTPONE_CLEANUP_CHECK = `
   UPDATE {progress} {by primary}
@@ -127,12 +127,12 @@ function* pruneJobLogs(limit: number): Work<number> {
   const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
   if (rows.length === 0) return 0;
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = yield* query<{ id: number; expires_at: number }>(REMAINING_JOBS, { ids });
-  const until = new Map(remaining.map((row) => [Number(row.id), Number(row.expires_at) || 0]));
-  const deleted = ids.filter((id) => !until.has(id));
-  // One time for all, the earliest. The rows were written at about the same time.
-  if (until.size > 0)
-    yield* execute(POSTPONE_CLEANUP_CHECK, { ids: ascending(until.keys()), at: Math.min(...until.values()) });
+  const checks = yield* nextChecks(ids, CLEANUP_CHECK_INTERVAL_MS);
+  const deleted = ids.filter((id) => !checks.has(id));
+  const postponed = groupBy(ascending(checks.keys()), (id) => checks.get(id)!);
+  yield* executeInBatches(
+    Array.from(postponed, ([at, ofTime]) => statement(POSTPONE_CLEANUP_CHECK, { ids: ofTime, at })),
+  );
   if (deleted.length > 0) yield* executeAll(jobLogDeletions(deleted));
   return ids.length;
 }

@@ -129,6 +129,23 @@ export function addSums(to: MetricsSums, from: MetricsSums): void {
   to.runs.addAll(from.runs);
 }
 
+/** The row without the attempts of an earlier one. */
+export function subtractSums(row: MetricsRow, earlier: MetricsSums): MetricsRow {
+  return {
+    ...row,
+    completed: row.completed - earlier.completed,
+    failed: row.failed - earlier.failed,
+    dead: row.dead - earlier.dead,
+    cancelled: row.cancelled - earlier.cancelled,
+    waits: row.waits.without(earlier.waits),
+    runs: row.runs.without(earlier.runs),
+  };
+}
+
+export function subtractErrors(row: ErrorsRow, earlier: ErrorCounts): ErrorsRow {
+  return { ...row, failed: row.failed - earlier.failed, dead: row.dead - earlier.dead };
+}
+
 export function addErrors(to: ErrorCounts, from: ErrorCounts): void {
   to.failed += from.failed;
   to.dead += from.dead;

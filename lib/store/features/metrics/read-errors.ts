@@ -123,7 +123,8 @@ function exampleOf(text: unknown, key: string): StoredError | AttemptError | nul
 function coursesOf(rows: readonly StepRow[], end: number, step: CourseStep): Map<string, number[]> {
   const ms = METRICS_STEPS[step];
   const courses = new Map<string, number[]>();
-  const last = Math.floor(end / ms);
+  // The range excludes its end.
+  const last = Math.floor((end - 1) / ms);
   for (const row of rows) {
     const index = COURSE_STEPS[step] - 1 - (last - Math.floor(Number(row.starts_at) / ms));
     if (index < 0) continue;

@@ -36,11 +36,14 @@ export const expiresAt = (row: string, divisor = 1) => `
   CASE WHEN ${row}used_at BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} AND ${row}expires_after_ms BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
        THEN ${row}used_at + ${row}expires_after_ms / ${divisor} END`;
 
-// A paused queue does not expire, so that it stays paused.
+// The row has the pause and the hours of an administrator, which must outlast any time without workers. Searches the text,
+// because malformed JSON of another program would fail the statement for all queues.
+const isRestricted = (row: string) => `(${row}paused <> 0 OR INSTR(COALESCE(${row}settings, ''), '"enabled"') > 0)`;
+
 const EXPIRED = `
   SELECT q.queue
   FROM {queues} q
-  WHERE ${expiresAt('q.')} <= :now AND q.paused = 0
+  WHERE ${expiresAt('q.')} <= :now AND NOT ${isRestricted('q.')}
     AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.queue = q.queue)
   ORDER BY q.queue`;
 
@@ -48,7 +51,7 @@ const EXPIRED = `
 const LOCK_EXPIRED = `
   SELECT expires_after_ms
   FROM {queues} {by primary}
-  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 {lock free}`;
+  WHERE queue = :queue AND ${expiresAt('')} <= :now AND NOT ${isRestricted('')} {lock free}`;
 
 const HAS_JOBS = `
   SELECT id

@@ -1,5 +1,6 @@
 import type { Delay } from '../../../job/snooze.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
+import { CHECK_INTERVAL_MS } from '../../rows/check-interval.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { Signal, StepOwner, StoredStep } from './step-store.js';
 
@@ -16,7 +17,7 @@ const STEP = `
 
 const ADD_STEP = `
   INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
-  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :key, :now + 3600000)`;
+  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :key, :now + ${CHECK_INTERVAL_MS})`;
 
 export type OwnerRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'name' | 'options'>;
 

@@ -13,7 +13,7 @@ import {
 } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { remainingJobs } from '../../reads/remaining-jobs.js';
+import { nextChecks } from '../../reads/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
 import { listSteps } from './list-steps.js';
 import { listWaits } from './list-waits.js';
@@ -61,8 +61,6 @@ const MARK_AWAITED = `
   SET awaited = 1
   WHERE hash = :hash`;
 
-const CHECK_INTERVAL_MS = 3_600_000;
-
 const WAKE_PAGE_SIZE = 1_000;
 // A search for missed signals reads this number of waits at a time, and as many pages.
 const SEARCH_PAGE_SIZE = 5_000;
@@ -80,7 +78,7 @@ const EXPIRED = `
 // The conditions that are always true keep both servers from scanning a small table.
 const POSTPONE_CHECK = `
   UPDATE {steps} {by primary}
-  SET expires_at = :now + ${CHECK_INTERVAL_MS}
+  SET expires_at = :at
   WHERE job_id = :id AND name > ''`;
 
 const OLD_SIGNALS = `
@@ -243,9 +241,9 @@ function* pruneSteps(limit: number): Work<number> {
   const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
   if (rows.length === 0) return 0;
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = yield* remainingJobs(ids);
-  yield* executeAll(ids.filter((id) => remaining.has(id)).map((id) => statement(POSTPONE_CHECK, { id })));
-  yield* executeAll(stepDeletions(ids.filter((id) => !remaining.has(id))));
+  const checks = yield* nextChecks(ids);
+  yield* executeAll(ascending(checks.keys()).map((id) => statement(POSTPONE_CHECK, { id, at: checks.get(id)! })));
+  yield* executeAll(stepDeletions(ids.filter((id) => !checks.has(id))));
   return rows.length;
 }
 

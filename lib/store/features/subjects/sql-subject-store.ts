@@ -3,9 +3,9 @@ import { deleteFrom, executeAll, executeInBatches, query, statement, type Work }
 import type { StoreParts } from '../../rows/store-parts.js';
 import { cancelIdleJobs } from '../../ends/cancel-idle-jobs.js';
 import { deleteStepsAndLogs, findEarlierRuns } from '../../ends/earlier-runs.js';
-import { remainingJobs } from '../../reads/remaining-jobs.js';
+import { nextChecks, remainingJobs } from '../../reads/remaining-jobs.js';
 import { inArchive } from '../../tables/archive-options.js';
-import { SUBJECT_CHECK_INTERVAL_MS, lastExpiryMs, readBlobs } from '../../ends/subjects.js';
+import { lastExpiryMs, readBlobs } from '../../ends/subjects.js';
 import { runChange } from '../audit/run-change.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseOtherContent } from './erase-jobs.js';
 import type { ErasedBatch, SubjectStore } from './subject-store.js';
@@ -23,8 +23,11 @@ const CLAIMED = `
   FROM {jobs}
   WHERE id IN (:ids) AND claim_id <> 0`;
 
+// The library never deletes an archived job.
+const ARCHIVE_CHECK_INTERVAL_MS = 30 * 86_400_000;
+
 const ARCHIVED = `
-  SELECT id
+  SELECT id, :now + ${ARCHIVE_CHECK_INTERVAL_MS} AS at
   FROM {archive}
   WHERE id IN (:ids)`;
 
@@ -40,8 +43,8 @@ const EXPIRED = `
 
 const POSTPONE_CHECK = `
   UPDATE {subjects} {by primary}
-  SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
-  WHERE subject = :subject AND job_id = :id`;
+  SET expires_at = :at
+  WHERE subject = :subject AND job_id = :id AND expires_at <= :now`;
 
 // The row of a job that is gone stays until its blobs have expired.
 const SET_EXPIRY = `
@@ -124,16 +127,18 @@ type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id' | 'blobs'>;
 
 function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = yield* remainingJobs(ids);
+  const checks = yield* nextChecks(ids);
   for (const to of archives)
-    for (const id of idsOf(yield* query<{ id: number }>(inArchive(ARCHIVED, to), { ids }))) remaining.add(id);
+    for (const { id, at } of yield* query<{ id: number; at: number }>(inArchive(ARCHIVED, to), { ids }))
+      checks.set(Number(id), Number(at));
   const inOrder = [...rows].sort((a, b) => Number(a.job_id) - Number(b.job_id) || (a.subject < b.subject ? -1 : 1));
   // Without its row an erasure would not find them.
-  yield* deleteStepsAndLogs(yield* findEarlierRuns(ids.filter((id) => !remaining.has(id))));
+  yield* deleteStepsAndLogs(yield* findEarlierRuns(ids.filter((id) => !checks.has(id))));
   yield* executeInBatches(
     inOrder.flatMap(({ subject, job_id, blobs }) => {
       const id = Number(job_id);
-      if (remaining.has(id)) return [statement(POSTPONE_CHECK, { subject, id })];
+      const at = checks.get(id);
+      if (at !== undefined) return [statement(POSTPONE_CHECK, { subject, id, at })];
       const until = lastExpiryMs(readBlobs(blobs));
       return [statement(SET_EXPIRY, { subject, id, until }), statement(DELETE_EXPIRED, { subject, id })];
     }),

@@ -65,6 +65,6 @@ function slotsText(queues: ReadonlyMap<string, number>): string {
   return JSON.stringify(Object.fromEntries(queues));
 }
 
-export function* markWorkerSeen(id: string): Work<void> {
-  yield* execute(MARK_SEEN, { id });
+export function* markWorkerSeen(id: string): Work<boolean> {
+  return (yield* execute(MARK_SEEN, { id })) > 0;
 }

@@ -16,7 +16,8 @@ export interface WorkerRegistry {
 
   setQueues(workerId: string, queues: ReadonlyMap<string, number>): Promise<void>;
 
-  markSeen(workerId: string): Promise<void>;
+  /** False if the worker has no row. */
+  markSeen(workerId: string): Promise<boolean>;
 
   deregister(workerId: string): Promise<void>;
 }
