@@ -123,6 +123,10 @@
   ON DUPLICATE KEY UPDATE queue = queue
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_limits FORCE INDEX (PRIMARY)
   WHERE queue = ? FOR UPDATE
@@ -193,24 +197,24 @@
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT queue, state, attempt, options
@@ -285,7 +289,7 @@
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -297,18 +301,18 @@
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -469,6 +473,16 @@
   ) AS earlier_n
 ;
 
+  SELECT DISTINCT queue
+  FROM (
+    SELECT c.queue
+    FROM sql_queue_claims c
+    WHERE c.queue IN (?) AND c.owner IS NOT NULL AND c.lease_until > :now
+      AND NOT EXISTS (SELECT 1 FROM sql_queue_workers w WHERE w.id = c.worker_id)
+    LIMIT 20000
+  ) AS assigned
+;
+
   SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
          c.snoozed_until, w.host, w.pid, w.seen_at
   FROM sql_queue_claims c FORCE INDEX (PRIMARY) LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
@@ -483,6 +497,12 @@
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_groups FORCE INDEX (PRIMARY)
   WHERE queue = ? AND group_key = ?
+;
+
+  SELECT id
+  FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
+  WHERE queue = ?
+  LIMIT 1
 ;
 
   SELECT id
@@ -506,7 +526,7 @@
 
   SELECT id, state
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
-  WHERE id IN (?) AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
+  WHERE id IN (?) AND queue = ? AND group_key = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -540,6 +560,10 @@
   WHERE queue = ?
 ;
 
+  SELECT queue
+  FROM sql_queue_queues
+;
+
   SELECT queue, verb, made_by, details, changed_at
   FROM (
     SELECT queue, verb, made_by, details, changed_at, id
@@ -555,8 +579,6 @@
   SELECT queues
   FROM sql_queue_workers
   WHERE seen_at > :now - 60000
-  ORDER BY started_at DESC
-  LIMIT 20
 ;
 
   SELECT stage
@@ -2986,6 +3008,16 @@ SELECT EXISTS (
   ) AS assigned
 ;
 
+  SELECT c.queue, COUNT(*) AS claims,
+         :now - MIN(CASE WHEN c.lease_until > 0 THEN c.lease_until ELSE w.seen_at END) AS lapsed_ms
+  FROM sql_queue_claims c LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
+  WHERE c.lease_until < :now - 60000 AND (c.lease_until > 0 OR w.seen_at < :now - 60000)
+    AND (c.owner IS NULL OR w.id IS NOT NULL OR EXISTS (SELECT 1 FROM sql_queue_workers alive WHERE alive.seen_at > :now - 60000))
+  GROUP BY c.queue
+  ORDER BY c.queue
+  LIMIT 20
+;
+
   SELECT id
   FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
   WHERE queue = ?
@@ -3015,14 +3047,6 @@ SELECT EXISTS (
 
   SELECT queue
   FROM sql_queue_queues
-;
-
-  SELECT queue, COUNT(*) AS claims, :now - MIN(lease_until) AS lapsed_ms
-  FROM sql_queue_claims
-  WHERE lease_until < :now - 60000
-  GROUP BY queue
-  ORDER BY queue
-  LIMIT 20
 ;
 
   SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
@@ -3210,7 +3234,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT h.id
@@ -3225,7 +3249,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY h.id FOR UPDATE
 ;
 
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, options
   FROM sql_queue_history FORCE INDEX (PRIMARY)
   WHERE id IN (?)
   ORDER BY id FOR UPDATE
@@ -3246,23 +3270,33 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT waiter, job_id
   FROM sql_queue_waits FORCE INDEX (sql_queue_waits_job)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   UPDATE sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE id = ? AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
 ;
 
   UPDATE sql_queue_waits FORCE INDEX (PRIMARY)
@@ -3287,7 +3321,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT h.id
@@ -3309,18 +3343,18 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT job_id, needs, state, fan_out
   FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
-  WHERE needs IN (?)
+  WHERE needs IN (?) 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3368,7 +3402,12 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND state = 'open'
+  WHERE job_id IN (?) AND fan_out > 0 
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) AND state = 'open' 
 ;
 
   SELECT h.id
@@ -3379,7 +3418,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT id
   FROM sql_queue_jobs
-  WHERE id IN (?)
+  WHERE id IN (?) 
 ;
 
   SELECT id
@@ -3411,9 +3450,20 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY j.id FOR UPDATE
 ;
 
+  SELECT job_id AS id
+  FROM sql_queue_progress FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?) 
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps FORCE INDEX (PRIMARY)
+  WHERE job_id IN (?)
+  GROUP BY job_id 
+;
+
   SELECT job_id, needs, state, fan_out
   FROM sql_queue_edges FORCE INDEX (sql_queue_edges_needs)
-  WHERE needs IN (?)
+  WHERE needs IN (?) 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3445,6 +3495,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE (needs IN (?))
 ;
 
+  UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE id = ? AND expires_at > :now + 3600000
+;
+
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
@@ -3454,6 +3509,21 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
       kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
+;
+
+  UPDATE sql_queue_progress FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE job_id IN (?) AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_steps FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE job_id = ? AND name > '' AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
 ;
 
 -- admin.setPaused
@@ -3880,7 +3950,7 @@ SELECT :now AS at
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT queue, claim_id
@@ -3980,7 +4050,7 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id, claim_id, run_at, payload, error
+  SELECT id, claim_id, run_at, CASE WHEN state = 'blocked' THEN options END AS blocked_options, payload, error
   FROM sql_queue_jobs
   WHERE id > ?
   ORDER BY id
@@ -4275,11 +4345,11 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -4290,8 +4360,8 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
-  SET expires_at = :now + 3600000
-  WHERE id = ?
+  SET expires_at = ?
+  WHERE id = ? AND expires_at <= :now
 ;
 
 -- flows.read
@@ -4726,11 +4796,11 @@ SELECT :now AS at
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
-  SELECT id, expires_at
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id, :now + 600000
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -6500,7 +6570,7 @@ SELECT :now AS at
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
@@ -7362,7 +7432,7 @@ SELECT @@auto_increment_increment AS step
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -7374,18 +7444,18 @@ SELECT @@auto_increment_increment AS step
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -7423,6 +7493,10 @@ SELECT @@auto_increment_increment AS step
 
 -- jobs.enqueueKeyedInTransaction
 
+  DELETE sql_queue_stages FROM sql_queue_stages FORCE INDEX (PRIMARY)
+  WHERE job_id = ?
+;
+
   INSERT IGNORE INTO sql_queue_keys (queue, key_hash, kept_until)
   VALUES (?, ?, :now + ?)
 ;
@@ -7437,7 +7511,13 @@ SELECT @@auto_increment_increment AS step
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
+;
+
+  SELECT id, claim_id, attempt
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
+  WHERE id IN (?)
+  ORDER BY id FOR UPDATE
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -7449,18 +7529,18 @@ SELECT @@auto_increment_increment AS step
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -8816,6 +8896,7 @@ SHOW CREATE TABLE sql_queue_jobs
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
   VALUES (?, ?, ?, :now)
+  ON DUPLICATE KEY UPDATE header_filter = VALUES(header_filter)
 ;
 
   SELECT queue, expires_after_ms
@@ -8831,11 +8912,6 @@ SHOW CREATE TABLE sql_queue_jobs
   UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET expires_after_ms = ?, used_at = :now
   WHERE queue = ?
-;
-
-  UPDATE sql_queue_subscriptions FORCE INDEX (PRIMARY)
-  SET header_filter = ?
-  WHERE queue = ? AND topic = ?
 ;
 
 -- queues.expire
@@ -8856,7 +8932,7 @@ SHOW CREATE TABLE sql_queue_jobs
   FROM sql_queue_queues FORCE INDEX (PRIMARY)
   WHERE queue = ? AND 
   CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 FOR UPDATE SKIP LOCKED
+       THEN used_at + expires_after_ms / 1 END <= :now AND NOT (paused <> 0 OR INSTR(COALESCE(settings, ''), '"enabled"') > 0) FOR UPDATE SKIP LOCKED
 ;
 
   SELECT id
@@ -8875,7 +8951,7 @@ SHOW CREATE TABLE sql_queue_jobs
   FROM sql_queue_queues q
   WHERE 
   CASE WHEN q.used_at BETWEEN 0 AND 9007199254740991 AND q.expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN q.used_at + q.expires_after_ms / 1 END <= :now AND q.paused = 0
+       THEN q.used_at + q.expires_after_ms / 1 END <= :now AND NOT (q.paused <> 0 OR INSTR(COALESCE(q.settings, ''), '"enabled"') > 0)
     AND NOT EXISTS (SELECT 1 FROM sql_queue_jobs j WHERE j.queue = q.queue)
   ORDER BY q.queue
 ;
@@ -8922,25 +8998,16 @@ SHOW CREATE TABLE sql_queue_jobs
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
   VALUES (?, ?, ?, :now)
+  ON DUPLICATE KEY UPDATE header_filter = VALUES(header_filter)
 ;
 
   REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
   VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
-  SELECT queue, topic, header_filter, created_at
-  FROM sql_queue_subscriptions WHERE queue IN (?)
-  ORDER BY queue, topic
-;
-
   UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
   SET used_at = :now
   WHERE queue IN (?)
-;
-
-  UPDATE sql_queue_subscriptions FORCE INDEX (PRIMARY)
-  SET header_filter = ?
-  WHERE queue = ? AND topic = ?
 ;
 
 -- queues.subscribers
@@ -9600,11 +9667,11 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -9617,7 +9684,7 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_steps FORCE INDEX (PRIMARY)
-  SET expires_at = :now + 3600000
+  SET expires_at = ?
   WHERE job_id = ? AND name > ''
 ;
 
@@ -9938,27 +10005,32 @@ SELECT :now AS at
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
-  SELECT id
+  SELECT id, :now + 2592000000 AS at
+  FROM kept_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress FORCE INDEX (PRIMARY)
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps FORCE INDEX (PRIMARY)
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT subject, job_id, blobs
@@ -9969,13 +10041,13 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
-  SET expires_at = :now + 3600000
+  SET expires_at = ?
   WHERE subject = ? AND job_id = ?
 ;
 
   UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
   SET expires_at = ?
-  WHERE subject = ? AND job_id = ?
+  WHERE subject = ? AND job_id = ? AND expires_at <= :now
 ;
 
 -- waits.deleteOutcomes

@@ -123,6 +123,10 @@
   VALUES (?, 0, :now)
 ;
 
+  REPLACE INTO sql_queue_audit (id, verb, queue, made_by, details, changed, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, :now)
+;
+
   SELECT declared, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_limits 
   WHERE queue = ? 
@@ -193,24 +197,24 @@
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT queue, state, attempt, options
@@ -274,7 +278,7 @@
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -286,18 +290,18 @@
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -452,6 +456,16 @@
   ) AS earlier_n
 ;
 
+  SELECT DISTINCT queue
+  FROM (
+    SELECT c.queue
+    FROM sql_queue_claims c
+    WHERE c.queue IN (?) AND c.owner IS NOT NULL AND c.lease_until > :now
+      AND NOT EXISTS (SELECT 1 FROM sql_queue_workers w WHERE w.id = c.worker_id)
+    LIMIT 20000
+  ) AS assigned
+;
+
   SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
          c.snoozed_until, w.host, w.pid, w.seen_at
   FROM sql_queue_claims c  LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
@@ -466,6 +480,12 @@
   SELECT group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, CASE WHEN rest_ms > 0 AND rest_until > :now + rest_ms + 1000 THEN 0 ELSE rest_until END AS rest_until
   FROM sql_queue_groups 
   WHERE queue = ? AND group_key = ?
+;
+
+  SELECT id
+  FROM sql_queue_history 
+  WHERE queue = ?
+  LIMIT 1
 ;
 
   SELECT id
@@ -489,7 +509,7 @@
 
   SELECT id, state
   FROM sql_queue_jobs 
-  WHERE id IN (?) AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
+  WHERE id IN (?) AND queue = ? AND group_key = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -523,6 +543,10 @@
   WHERE queue = ?
 ;
 
+  SELECT queue
+  FROM sql_queue_queues
+;
+
   SELECT queue, verb, made_by, details, changed_at
   FROM (
     SELECT queue, verb, made_by, details, changed_at, id
@@ -538,8 +562,6 @@
   SELECT queues
   FROM sql_queue_workers
   WHERE seen_at > :now - 60000
-  ORDER BY started_at DESC
-  LIMIT 20
 ;
 
   SELECT stage
@@ -3001,6 +3023,16 @@ SELECT EXISTS (
   ) AS assigned
 ;
 
+  SELECT c.queue, COUNT(*) AS claims,
+         :now - MIN(CASE WHEN c.lease_until > 0 THEN c.lease_until ELSE w.seen_at END) AS lapsed_ms
+  FROM sql_queue_claims c LEFT JOIN sql_queue_workers w ON w.id = c.worker_id
+  WHERE c.lease_until < :now - 60000 AND (c.lease_until > 0 OR w.seen_at < :now - 60000)
+    AND (c.owner IS NULL OR w.id IS NOT NULL OR EXISTS (SELECT 1 FROM sql_queue_workers alive WHERE alive.seen_at > :now - 60000))
+  GROUP BY c.queue
+  ORDER BY c.queue
+  LIMIT 20
+;
+
   SELECT id
   FROM sql_queue_history 
   WHERE queue = ?
@@ -3030,14 +3062,6 @@ SELECT EXISTS (
 
   SELECT queue
   FROM sql_queue_queues
-;
-
-  SELECT queue, COUNT(*) AS claims, :now - MIN(lease_until) AS lapsed_ms
-  FROM sql_queue_claims
-  WHERE lease_until < :now - 60000
-  GROUP BY queue
-  ORDER BY queue
-  LIMIT 20
 ;
 
   SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
@@ -3249,7 +3273,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT h.id
@@ -3264,7 +3288,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY h.id 
 ;
 
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, options
   FROM sql_queue_history 
   WHERE id IN (?)
   ORDER BY id 
@@ -3285,23 +3309,33 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT waiter, job_id
   FROM sql_queue_waits 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   UPDATE sql_queue_edges 
   SET state = CASE WHEN ? = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END, outcome = ?, result = NULL, error = NULL
   WHERE (needs IN (?)) AND state = 'open'
+;
+
+  UPDATE sql_queue_flows 
+  SET expires_at = :now + 3600000
+  WHERE id = ? AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_subjects 
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
 ;
 
   UPDATE sql_queue_waits 
@@ -3326,7 +3360,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT h.id
@@ -3348,18 +3382,18 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT job_id, needs, state, fan_out
   FROM sql_queue_edges 
-  WHERE needs IN (?)
+  WHERE needs IN (?) 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3407,7 +3441,12 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND state = 'open'
+  WHERE job_id IN (?) AND fan_out > 0 
+;
+
+  SELECT DISTINCT job_id AS id
+  FROM sql_queue_edges 
+  WHERE job_id IN (?) AND state = 'open' 
 ;
 
   SELECT h.id
@@ -3418,7 +3457,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   SELECT id
   FROM sql_queue_jobs
-  WHERE id IN (?)
+  WHERE id IN (?) 
 ;
 
   SELECT id
@@ -3450,9 +3489,20 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY j.id 
 ;
 
+  SELECT job_id AS id
+  FROM sql_queue_progress 
+  WHERE job_id IN (?) 
+;
+
+  SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
+  FROM sql_queue_steps 
+  WHERE job_id IN (?)
+  GROUP BY job_id 
+;
+
   SELECT job_id, needs, state, fan_out
   FROM sql_queue_edges 
-  WHERE needs IN (?)
+  WHERE needs IN (?) 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -3484,6 +3534,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE job_id = ? AND needs = ?
 ;
 
+  UPDATE sql_queue_flows 
+  SET expires_at = :now + 3600000
+  WHERE id = ? AND expires_at > :now + 3600000
+;
+
   UPDATE sql_queue_jobs 
   SET due_at = :now, state = 'waiting', runnable = CASE WHEN EXISTS (SELECT 1 FROM sql_queue_stages WHERE job_id = sql_queue_jobs.id) THEN 2 ELSE CASE WHEN group_key = '' THEN 1 ELSE 5 END END, run_at = NULL
   WHERE id IN (?) AND claim_id = 0
@@ -3493,6 +3548,21 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SET job_id = ?, key_until = ?, expires_at = :now + ?, acquired_at = :now,
       kept_until = :now + ?
   WHERE queue = ? AND key_hash = ?
+;
+
+  UPDATE sql_queue_progress 
+  SET expires_at = :now + 3600000
+  WHERE job_id IN (?) AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_steps 
+  SET expires_at = :now + 3600000
+  WHERE job_id = ? AND name > '' AND expires_at > :now + 3600000
+;
+
+  UPDATE sql_queue_subjects 
+  SET expires_at = :now + 3600000
+  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
 ;
 
 -- admin.setPaused
@@ -3886,7 +3956,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT queue, claim_id
@@ -3968,7 +4038,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   LIMIT ?
 ;
 
-  SELECT id, claim_id, run_at, payload, error
+  SELECT id, claim_id, run_at, CASE WHEN state = 'blocked' THEN options END AS blocked_options, payload, error
   FROM sql_queue_jobs
   WHERE id > ?
   ORDER BY id
@@ -4252,11 +4322,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   LIMIT ?
 ;
 
-  SELECT id
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -4267,8 +4337,8 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   UPDATE sql_queue_flows 
-  SET expires_at = :now + 3600000
-  WHERE id = ?
+  SET expires_at = ?
+  WHERE id = ? AND expires_at <= :now
 ;
 
 -- flows.read
@@ -4711,11 +4781,11 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE job_id IN (?) AND updated_at > 0
 ;
 
-  SELECT id, expires_at
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id, :now + 600000
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -5127,7 +5197,7 @@ SELECT :now AS at
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
@@ -5582,7 +5652,7 @@ SELECT :now AS at
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -5594,18 +5664,18 @@ SELECT :now AS at
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -5637,6 +5707,10 @@ SELECT :now AS at
 
 -- jobs.enqueueKeyedInTransaction
 
+  DELETE FROM sql_queue_stages
+  WHERE job_id = ?
+;
+
   INSERT INTO sql_queue_jobs (queue, payload, options)
   VALUES (?, ?, ?)
 ;
@@ -5647,7 +5721,7 @@ SELECT :now AS at
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
   SELECT id, queue, attempt, created_at, options, :now AS at
@@ -5659,18 +5733,18 @@ SELECT :now AS at
   SELECT job_id
   FROM sql_queue_stages
   WHERE job_id IN (?)
-  ORDER BY job_id
+  ORDER BY job_id 
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT k.key_hash, k.job_id, k.key_until, k.kept_until, :now AS at,
@@ -7005,6 +7079,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
   VALUES (?, ?, ?, :now)
+  ON CONFLICT (queue, topic) DO UPDATE SET header_filter = excluded.header_filter
 ;
 
   INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
@@ -7026,11 +7101,6 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   WHERE queue = ?
 ;
 
-  UPDATE sql_queue_subscriptions 
-  SET header_filter = ?
-  WHERE queue = ? AND topic = ?
-;
-
 -- queues.expire
 
   DELETE FROM sql_queue_limits
@@ -7049,7 +7119,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   FROM sql_queue_queues 
   WHERE queue = ? AND 
   CASE WHEN used_at BETWEEN 0 AND 9007199254740991 AND expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN used_at + expires_after_ms / 1 END <= :now AND paused = 0 
+       THEN used_at + expires_after_ms / 1 END <= :now AND NOT (paused <> 0 OR INSTR(COALESCE(settings, ''), '"enabled"') > 0) 
 ;
 
   SELECT id
@@ -7068,7 +7138,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   FROM sql_queue_queues q
   WHERE 
   CASE WHEN q.used_at BETWEEN 0 AND 9007199254740991 AND q.expires_after_ms BETWEEN 0 AND 9007199254740991
-       THEN q.used_at + q.expires_after_ms / 1 END <= :now AND q.paused = 0
+       THEN q.used_at + q.expires_after_ms / 1 END <= :now AND NOT (q.paused <> 0 OR INSTR(COALESCE(q.settings, ''), '"enabled"') > 0)
     AND NOT EXISTS (SELECT 1 FROM sql_queue_jobs j WHERE j.queue = q.queue)
   ORDER BY q.queue
 ;
@@ -7111,6 +7181,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 
   INSERT INTO sql_queue_subscriptions (queue, topic, header_filter, created_at)
   VALUES (?, ?, ?, :now)
+  ON CONFLICT (queue, topic) DO UPDATE SET header_filter = excluded.header_filter
 ;
 
   INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
@@ -7121,19 +7192,9 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   VALUES (?, ?, ?, ?, ?, ?, :now)
 ;
 
-  SELECT queue, topic, header_filter, created_at
-  FROM sql_queue_subscriptions WHERE queue IN (?)
-  ORDER BY queue, topic
-;
-
   UPDATE sql_queue_queues 
   SET used_at = :now
   WHERE queue IN (?)
-;
-
-  UPDATE sql_queue_subscriptions 
-  SET header_filter = ?
-  WHERE queue = ? AND topic = ?
 ;
 
 -- queues.subscribers
@@ -7798,11 +7859,11 @@ SELECT :now AS at
   LIMIT ?
 ;
 
-  SELECT id
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
@@ -7815,7 +7876,7 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_steps 
-  SET expires_at = :now + 3600000
+  SET expires_at = ?
   WHERE job_id = ? AND name > ''
 ;
 
@@ -8136,27 +8197,32 @@ SELECT :now AS at
 
   SELECT DISTINCT job_id AS id
   FROM sql_queue_edges 
-  WHERE job_id IN (?) AND fan_out > 0
+  WHERE job_id IN (?) AND fan_out > 0 
 ;
 
-  SELECT id
+  SELECT id, :now + 2592000000 AS at
+  FROM kept_jobs
+  WHERE id IN (?)
+;
+
+  SELECT id, CASE WHEN expires_at > :now THEN expires_at ELSE :now END + ? AS at
   FROM sql_queue_history
   WHERE id IN (?)
   UNION ALL
-  SELECT id
+  SELECT id, :now + ? AS at
   FROM sql_queue_jobs
   WHERE id IN (?)
 ;
 
   SELECT job_id AS id
   FROM sql_queue_progress 
-  WHERE job_id IN (?)
+  WHERE job_id IN (?) 
 ;
 
   SELECT job_id AS id, MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS waits
   FROM sql_queue_steps 
   WHERE job_id IN (?)
-  GROUP BY job_id
+  GROUP BY job_id 
 ;
 
   SELECT subject, job_id, blobs
@@ -8167,13 +8233,13 @@ SELECT :now AS at
 ;
 
   UPDATE sql_queue_subjects 
-  SET expires_at = :now + 3600000
+  SET expires_at = ?
   WHERE subject = ? AND job_id = ?
 ;
 
   UPDATE sql_queue_subjects 
   SET expires_at = ?
-  WHERE subject = ? AND job_id = ?
+  WHERE subject = ? AND job_id = ? AND expires_at <= :now
 ;
 
 -- waits.deleteOutcomes
