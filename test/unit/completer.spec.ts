@@ -5,6 +5,7 @@ import type { Completion, CompletionBatch, CompletionResult } from '../../lib/st
 import type { JobStore } from '../../lib/store/verbs/job-store.js';
 import { Completer } from '../../lib/worker/complete/completer.js';
 import type { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
+import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const STORED: CompletionResult = { lost: new Set(), cancelled: new Set(), lostClaims: new Set() };
@@ -31,9 +32,16 @@ function setup() {
     completions.some(({ job }) => unavailable.has(job.id))
       ? Promise.reject(new StoreUnavailableError('locked', 'not-done'))
       : Promise.resolve(STORED);
-  const completeAndClaim = async (batch: CompletionBatch) => ({ ...(await complete(batch)), jobs: [] });
   const logger = { log: () => {}, warn: (line: string) => void warnings.push(line), error: () => {}, debug: () => {} };
-  const store = { complete, completeAndClaim } as unknown as JobStore;
+  const slow = new Set<number>();
+  const { opened: encoded, open: encode } = gate();
+  const prepareCompletion = ({ job }: Completion) => (slow.has(job.id) ? encoded : undefined);
+  const batches: number[][] = [];
+  const noting = async (batch: CompletionBatch) => {
+    batches.push(batch.completions.map(({ job }) => job.id));
+    return { ...(await complete(batch)), jobs: [] };
+  };
+  const store = { complete: noting, completeAndClaim: noting, prepareCompletion } as unknown as JobStore;
   const completer = new Completer(store, clock, logger, { startAheadLimit: () => 0, abandon: () => {} });
   const write = (id: number) =>
     new Promise((resolve) => {
@@ -41,7 +49,7 @@ function setup() {
       completer.complete(claimOf(id), completion, resolve);
     });
   const claim = () => completer.completeAndClaim({} as ClaimRequest);
-  return { clock, warnings, unavailable, write, claim };
+  return { clock, warnings, unavailable, slow, encode, batches, write, claim };
 }
 
 describe('Completer', () => {
@@ -78,5 +86,19 @@ describe('Completer', () => {
     }
 
     expect(warnings).toHaveLength(2);
+  });
+
+  it('keeps at most 1,000 outcomes in memory whose errors a slow codec encodes', async () => {
+    const { slow, encode, batches, write, claim } = setup();
+    const ids = Array.from({ length: 1_001 }, (_, index) => index + 1);
+    for (const id of ids) slow.add(id);
+
+    const written = ids.map(write);
+    await claim();
+    const first = batches[0];
+    encode();
+    await Promise.all(written);
+
+    expect(first).toEqual([1_001]);
   });
 });

@@ -21,6 +21,8 @@ import {
 } from './entry-batch.js';
 
 const MAX_BATCH_SIZE = 1_000;
+// While a service is slow for more errors than this, the claims wait for them: their jobs stay in memory.
+const MAX_PREPARING = 1_000;
 
 /**
  * Group commit. While one completion batch is being written, further outcomes gather, and the next batch writes them
@@ -38,6 +40,7 @@ export class Completer {
   readonly #claimsInFlight = new Set<ActiveClaim>();
   readonly #flushes = new Set<Promise<unknown>>();
   #flushesOfPending = 0;
+  #preparingCount = 0;
   #turn: Promise<void> | undefined;
   #scheduledSend: Promise<void> | undefined;
   readonly #retryAbort = sharedAbortController();
@@ -62,8 +65,15 @@ export class Completer {
     const entry: CompletionEntry = { claim, completion, onWritten };
     const preparing = this.store.prepareCompletion?.(completion);
     // A service that is slow to encode one error must not delay other outcomes, and the claims that share their batch.
-    if (preparing) this.#track(preparing.then(() => this.#add(entry)));
+    if (preparing && this.#preparingCount < MAX_PREPARING) this.#track(this.#addPrepared(entry, preparing));
     else this.#add(entry);
+  }
+
+  async #addPrepared(entry: CompletionEntry, preparing: Promise<unknown>): Promise<void> {
+    this.#preparingCount++;
+    await preparing;
+    this.#preparingCount--;
+    this.#add(entry);
   }
 
   /** Lets more jobs of the claim start although none has ended. */
