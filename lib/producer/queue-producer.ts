@@ -207,7 +207,7 @@ export class QueueProducer {
    *
    * Rejects with
    * - JobFailedError, JobCancelledError or JobNotFoundError;
-   * - ResultNotKeptError, at once, if the queue keeps no completed jobs;
+   * - ResultNotKeptError, at once, if the history does not keep the completed job;
    * - WaitTimeoutError after `timeout`, or the reason of `signal`. The job continues.
    */
   async waitFor<Result = unknown>(id: number, options: WaitOptions = {}): Promise<Result> {
