@@ -1,18 +1,23 @@
+import { setImmediate } from 'node:timers/promises';
 import { readEnvelope, toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { advanceUntilDone, FakeClock } from '../support/fake-clock.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
 import { blobsFor } from '../support/test-blobs.js';
 
+const LEASE_MS = 30_000;
 const BRIEFLY = { timeout: '1s', concurrency: 1, retry: 1, lease: '1h' } as const;
 
 /** A codec and a blob store whose first reads, `slow` of them, wait until the test answers them. Payloads of 2 kB are blobs. */
 async function slowReads(world: World, slow: number) {
-  let reads = 0;
+  let [reads, underWay, most] = [0, 0, 0];
   const { opened: begun, open: begin } = gate();
   const { opened: answered, open: answer } = gate();
   const read = async <T>(text: T): Promise<T> => {
     begin();
+    most = Math.max(most, ++underWay);
     if (reads++ < slow) await answered;
+    else await setImmediate();
+    underWay--;
     return text;
   };
   const codec: PayloadCodec = {
@@ -28,15 +33,15 @@ async function slowReads(world: World, slow: number) {
     },
     over: '1kb',
   } as const;
-  return { codec, blobs, begun, answer };
+  return { codec, blobs, begun, answer, most: () => most };
 }
 
 describeEngines('a payload that is read slowly', (setup) => {
   const open = async ({ slow = 1 } = {}) => {
     const world = await setup();
     const clock = new FakeClock();
-    const { codec, blobs, begun, answer } = await slowReads(world, slow);
-    return { world, clock, begun, answer, reading: { codec: { codec }, 'blob store': { blobs } } };
+    const { codec, blobs, begun, answer, most } = await slowReads(world, slow);
+    return { world, clock, begun, answer, most, reading: { codec: { codec }, 'blob store': { blobs } } };
   };
 
   it.each(['codec', 'blob store'] as const)(
@@ -154,5 +159,47 @@ describeEngines('a payload that is read slowly', (setup) => {
 
     expect(completed).toMatchObject({ result: 1 });
     expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('is no failed attempt if the lease of its job is lost meanwhile', async () => {
+    const { world, clock, begun, answer, reading } = await open();
+    const { handle, retryIf } = { handle: vi.fn(), retryIf: vi.fn() };
+    const { producer, runner, events } = await world.start({
+      ...{ clock, ...reading.codec },
+      queues: { q: { retry: { attempts: 5, retryIf } } },
+      handlers: { q: handle },
+    });
+    await producer.enqueue('q', 1);
+    await begun;
+    runner.pause();
+
+    await world.sql(`UPDATE sql_queue_jobs SET state = 'waiting', claim_id = 0`);
+    await world.sql(`DELETE FROM sql_queue_claims`);
+    // The heartbeat, and the check that it succeeds.
+    await clock.untilSleeping(LEASE_MS / 3, 2);
+    await clock.advance(LEASE_MS / 3);
+    await clock.untilSleeping(LEASE_MS / 3, 2);
+    answer();
+    await events.until('lost');
+
+    expect(retryIf).not.toHaveBeenCalled();
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('takes no time from the others of a large batch', async () => {
+    const { world, clock, reading, most } = await open({ slow: 0 });
+    const { producer, runner, events } = await world.start({
+      ...{ clock, ...reading['blob store'], autoStart: false },
+      queues: { q: BRIEFLY },
+      handlers: { q: { batch: 120, handle: () => undefined } },
+    });
+    await producer.enqueueMany(
+      'q',
+      Array.from({ length: 120 }, () => ({ payload: 'x'.repeat(2_000) })),
+    );
+    await runner.start();
+    await events.untilCount(120, 'completed');
+
+    expect(most()).toBe(50);
   });
 });

@@ -1,5 +1,6 @@
 import { inRootContext } from '../../common/async-context.js';
 import { callAfter, type Clock } from '../../common/clock.js';
+import { batchesOf } from '../../common/lists.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
 import type { EndedRun } from '../../job/instrumentation.js';
@@ -16,6 +17,10 @@ import type { JobContext } from '../run/job-context.js';
 import type { ActiveClaim, BufferedJob, PrefetchBuffer } from './active-claim.js';
 import type { QueueSlots } from './plan.js';
 import type { WorkerContext } from './worker-context.js';
+
+// One payload after the other would wait for the time limit of each if the service is down. All at once, those of a large
+// batch may take each other so much time that none is read.
+const READS_AT_ONCE = 50;
 
 /** Starts the prefetched jobs of one queue, and ends them early if they are cancelled or lost. */
 export class QueueRuns {
@@ -238,9 +243,10 @@ export class Run {
   async #handleAll(handle: BatchHandler): Promise<readonly MaybePromise<AttemptEnd>[]> {
     const ends = new Map<Attempt, MaybePromise<AttemptEnd>>();
     const contexts = new Map<Attempt, JobContext>();
-    // One after the other, the reads of a service that is down would each wait for their time limit.
-    const reading = this.attempts.map((attempt) => attempt.readPayload()).filter((each) => each instanceof Promise);
-    if (reading.length > 0) await Promise.all(reading);
+    for (const some of batchesOf(this.attempts, READS_AT_ONCE)) {
+      const reading = some.map((attempt) => attempt.readPayload()).filter((each) => each instanceof Promise);
+      if (reading.length > 0) await Promise.all(reading);
+    }
     this.#startTimeout();
     const startedAt = this.clock.now();
     for (const attempt of this.attempts) {

@@ -41,6 +41,8 @@ export class Attempt implements HandlerActions {
   // Created on first use, because most handlers call nothing.
   #calls: JobCalls | undefined;
   #areCallsClosed = false;
+  /** A handler has its context, or is about to get it. */
+  #isCalled = false;
   #decidedOutcome: Outcome | undefined;
   /** The decoded payload, until it is parsed. */
   #text: string | undefined;
@@ -171,7 +173,10 @@ export class Attempt implements HandlerActions {
     // A sleep that runs beside the handler, or beside another step, has not ended its run.
     const isMisused = hasCode(thrown, 'STEP_NOT_ALLOWED') || this.#calls?.forgottenError?.cause instanceof HandlerExit;
     if (this.#decidedOutcome && !isMisused) return toAttemptEnd(this.#decidedOutcome);
-    if (this.abortCode === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
+    // No handler was called for a job whose lease was lost while its payload was read. Its outcome counts only if no other
+    // worker has the job.
+    const isUncalled = this.abortCode === 'LEASE_LOST' && !this.#isCalled;
+    if (this.abortCode === 'SHUTDOWN' || isUncalled) return toAttemptEnd({ kind: 'release' });
     if (this.abortCode === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
     if (this.#unreadable) return toAttemptEnd(this.#unreadable.outcome);
     // Another job of the batch decided its own outcome. That ended the call for all of them.
@@ -270,6 +275,7 @@ export class Attempt implements HandlerActions {
     if (this.#detachment) throw secondCallError(method, this.job.id);
     this.#detachment = new Detachment(this, this.options, this.parts);
     this.#abortController?.signal.throwIfAborted();
+    this.#isCalled = true;
     this.claim.markDetached();
     return this.#detachment;
   }
