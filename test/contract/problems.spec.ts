@@ -156,6 +156,24 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the facts about problems', (se
     expect([...consumed]).toEqual(['people']);
   });
 
+  it('tell them apart after claims of people, which add their queue, and after workers that are gone', async () => {
+    const { admin, jobs, workers, put } = await setup();
+    const queues = ['people', 'started', 'added'];
+    await jobs.chooseStrategies(new Map(queues.map((queue) => [queue, 'auto'])));
+    const worker = { id: 'w', host: 'h', pid: 7, queues: new Map([['started', 1]]) };
+    await workers.register(worker);
+    await workers.setQueues('w', new Map([...worker.queues, ['added', 1]]));
+    await workers.deregister('w');
+    for (const queue of queues) {
+      await put({ queue }, { queue });
+      await jobs.complete(finalBatchOf(await claimFrom(jobs, { queue })));
+    }
+
+    const { consumed } = await admin.problemFacts({ ...NO_SUSPECTS, unserved: queues });
+
+    expect([...consumed]).toEqual(['people']);
+  });
+
   it('do not call a queue unserved whose jobs people or other programs have taken, and have not ended', async () => {
     const { admin, consumer, workers, put, advance } = await setup();
     await workers.register({

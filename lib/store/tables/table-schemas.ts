@@ -54,7 +54,7 @@ export const TABLE_SCHEMAS = {
 
   history: historyTable,
 
-  /** The queues that a worker has used, or that were paused or subscribed. */
+  /** The queues that were claimed from, paused or subscribed. */
   queues: tableSchema({
     entity: 'SqlQueueQueue',
     columns: {
@@ -66,6 +66,8 @@ export const TABLE_SCHEMAS = {
       expiresAfterMs: nullable(bigint('expires_after_ms')),
       /** The last time at which a worker renewed a temporary queue; null for all other queues. */
       usedAt: nullable(bigint('used_at')),
+      /** The time at which a worker served the queue for the first time; null: people or other programs take its jobs. */
+      servedAt: nullable(bigint('served_at')),
       /** JSON: the settings of `QueueAdmin.configure` that no other table has; null: none. */
       settings: nullable(text('settings')),
     },

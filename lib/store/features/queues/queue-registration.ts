@@ -20,9 +20,19 @@ const KNOWN_QUEUES = `
   FROM {queues}
   WHERE queue IN (:queues)`;
 
+const SERVED_QUEUES = `
+  SELECT queue
+  FROM {queues}
+  WHERE queue IN (:queues) AND served_at IS NOT NULL`;
+
+const MARK_SERVED = `
+  UPDATE {queues} {by primary}
+  SET served_at = :now
+  WHERE queue IN (:queues) AND served_at IS NULL`;
+
 const DECLARE = `
   UPDATE {queues} {by primary}
-  SET expires_after_ms = :expiresAfterMs, used_at = :now
+  SET expires_after_ms = :expiresAfterMs, used_at = :now, served_at = COALESCE(served_at, :now)
   WHERE queue = :queue`;
 
 const MARK_USED = `
@@ -70,17 +80,35 @@ const QUEUE_BATCH_SIZE = 500;
 
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
+type AddingParts = Pick<StoreParts, 'database' | 'blocking' | 'dialect'>;
+
+export function addQueues(parts: AddingParts, queues: readonly string[]): Promise<void> {
+  return addUnless(KNOWN_QUEUES, parts, queues, (unknown) => parts.dialect.addQueues(unknown));
+}
+
+/** Adds the queues of a worker. */
+export function addServedQueues(parts: AddingParts, queues: readonly string[]): Promise<void> {
+  return addUnless(SERVED_QUEUES, parts, queues, function* (unserved) {
+    yield* parts.dialect.addQueues(unserved);
+    yield* execute(MARK_SERVED, { queues: unserved });
+  });
+}
+
 /**
  * Reads first, so that only the first worker of a queue writes. The write waits for a caller's transaction that has
  * added the queue.
  */
-export async function addQueues(
-  { database, blocking, dialect }: Pick<StoreParts, 'database' | 'blocking' | 'dialect'>,
+async function addUnless(
+  done: string,
+  { database, blocking }: AddingParts,
   queues: readonly string[],
+  add: (queues: readonly string[]) => Work<void>,
 ): Promise<void> {
-  const unknown = await database.runIdempotent(() => findUnknownQueues(queues));
-  for (const batch of batchesOf(unknown.sort(), pageSize(QUEUE_BATCH_SIZE)))
-    await blocking.runIdempotent(() => dialect.addQueues(batch));
+  if (queues.length === 0) return;
+  const found = await database.runIdempotent(() => query<{ queue: string }>(done, { queues }));
+  const isDone = new Set(found.map(({ queue }) => queue));
+  const others = queues.filter((queue) => !isDone.has(queue)).sort();
+  for (const batch of batchesOf(others, pageSize(QUEUE_BATCH_SIZE))) await blocking.runIdempotent(() => add(batch));
 }
 
 /**
@@ -93,12 +121,6 @@ export function* orAddQueue<T>(dialect: Pick<Dialect, 'addQueues'>, queue: strin
   if (found) return found;
   yield* dialect.addQueues([queue]);
   return yield* work();
-}
-
-function* findUnknownQueues(queues: readonly string[]): Work<string[]> {
-  if (queues.length === 0) return [];
-  const known = new Set((yield* query<{ queue: string }>(KNOWN_QUEUES, { queues })).map(({ queue }) => queue));
-  return queues.filter((queue) => !known.has(queue));
 }
 
 /**

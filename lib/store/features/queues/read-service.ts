@@ -7,9 +7,8 @@ const LIVE_WORKERS = `
   FROM {workers}
   WHERE seen_at > :now - 60000`;
 
-// A worker adds the rows of its queues when it registers.
 const KNOWN_QUEUES = `
-  SELECT queue
+  SELECT queue, served_at
   FROM {queues}`;
 
 const HAS_HISTORY = `
@@ -41,11 +40,11 @@ export function* readService(queues: readonly string[]): Work<QueueService> {
   ]);
   const served = new Set(workers!.rows.flatMap(({ queues: names }) => [...readSlots(names).keys()]));
   const known = rows!.rows.map(({ queue }) => queue as string);
-  const isKnown = new Set(known);
+  const wasServed = new Set(rows!.rows.filter((row) => row['served_at'] !== null).map(({ queue }) => queue as string));
   const isTakenFrom = new Set(consumed!.rows.map(({ queue }) => queue as string));
   const hasNoWorker = (queue: string, index: number) => {
     // Jobs ended, but no worker ever served the queue: people or other programs take its jobs.
-    const isConsumed = !isKnown.has(queue) && histories[index]!.rows.length > 0;
+    const isConsumed = !wasServed.has(queue) && histories[index]!.rows.length > 0;
     return !served.has(queue) && !isConsumed && !isTakenFrom.has(queue);
   };
   return { unserved: queues.filter(hasNoWorker), known, served: [...served] };

@@ -1,5 +1,5 @@
 import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
-import { addQueues } from '../queues/queue-registration.js';
+import { addServedQueues } from '../queues/queue-registration.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -31,11 +31,12 @@ export function sqlWorkerRegistry(parts: StoreParts): WorkerRegistry {
   const { database } = parts;
   return {
     async register(worker) {
-      await addQueues(parts, [...worker.queues.keys()]);
+      await addServedQueues(parts, [...worker.queues.keys()]);
       await database.transaction(() => registerWorker(worker));
     },
 
     async setQueues(id, queues) {
+      await addServedQueues(parts, [...queues.keys()]);
       await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: slotsText(queues) }));
     },
 
