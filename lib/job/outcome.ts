@@ -248,3 +248,8 @@ export function claimLeaseMs(
   }
   return longestMs;
 }
+
+/** A job whose row is malformed may be in a flow, because its options are unknown. */
+export function mayBeInFlow({ overrides, malformed }: Pick<ClaimedJob, 'overrides' | 'malformed'>): boolean {
+  return overrides?.flow !== undefined || malformed !== undefined;
+}

@@ -1,5 +1,5 @@
 import { FlowTooLargeError } from '../errors.js';
-import type { ClaimedJob, NewJob } from '../job.js';
+import type { NewJob } from '../job.js';
 
 /**
  * What happens to a job if one that it needs ends dead or cancelled: `cancel` cancels it, too. `run` lets it run
@@ -30,9 +30,4 @@ const MAX_FLOW_EDGES = 200_000;
 export function checkFlowSize(jobs: number, edges: number): void {
   if (jobs > MAX_FLOW_JOBS) throw new FlowTooLargeError('jobs', jobs, MAX_FLOW_JOBS);
   if (edges > MAX_FLOW_EDGES) throw new FlowTooLargeError('dependencies', edges, MAX_FLOW_EDGES);
-}
-
-/** A job whose row is malformed may be in a flow, because its options are unknown. */
-export function mayBeInFlow({ overrides, malformed }: Pick<ClaimedJob, 'overrides' | 'malformed'>): boolean {
-  return overrides?.flow !== undefined || malformed !== undefined;
 }

@@ -1,7 +1,7 @@
 import { readIds } from '../../job/read-columns.js';
 import { cancelLocked } from '../ends/cancel-idle-jobs.js';
 import type { CancelResult, JobSearch } from './admin-store.js';
-import { mayBeInFlow } from '../../job/flows/flow.js';
+import { mayBeInFlow } from '../../job/outcome.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { toIdleJob } from '../rows/claimed-row.js';
 import { endLockedAssignment } from '../features/people/end-assignment.js';

@@ -1,11 +1,11 @@
 import { LeaseLostError } from '../../job/errors.js';
-import { mayBeInFlow } from '../../job/flows/flow.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
 import {
   isFinalOutcome,
   isClaimableAtOnce,
   jobRetentionMs,
+  mayBeInFlow,
   OUTCOME_OF,
   outcomeWithoutRun,
   type Outcome,
