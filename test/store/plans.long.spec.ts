@@ -142,6 +142,7 @@ async function whatCallersNeed(dataSource: DataSource, store: OpenStore): Promis
     for (let times = 0; times < 2; times++)
       await dataSource.transaction((tx) => jobs.enqueueKeyedInTransaction(given, tx));
     await replaceOwnChanges(dataSource, store, count);
+    await retryOwnChanges(dataSource, store, count);
   }
 }
 
@@ -154,6 +155,28 @@ async function replaceOwnChanges(dataSource: DataSource, { jobs, admin }: OpenSt
     const ids = owners!.map(({ id }) => id);
     await admin.cancelIdle(ids, () => 60_000, { transaction });
     await jobs.enqueueKeyedInTransaction(given, transaction);
+  });
+}
+
+/** Retries a job, and then those after it, in the transaction that has cancelled the latter. */
+async function retryOwnChanges(dataSource: DataSource, store: OpenStore, count: number): Promise<void> {
+  const { jobs, flows, admin } = store;
+  const [queue, keep] = ['retried', () => 60_000];
+  const edges = Array.from({ length: count }, (_, n) => ({ job: n + 1, needs: 0, onFailure: 'cancel' }) as const);
+  const flow = await flows.create({
+    jobs: [newJob({ queue }), ...edges.map(() => newJob({ queue, isBlocked: true }))],
+    edges,
+  });
+  const [first, ...others] = flow.jobIds;
+  await jobs.complete(finalBatchOf(await claimFrom(jobs, { queue, limit: 1 })));
+  await flows.settle([first!], keep);
+  const replay = { to: undefined, firstMs: 0, intervalMs: 0, completed: true };
+  await dataSource.transaction(async (transaction) => {
+    await admin.cancelIdle(others, keep, { transaction });
+    await admin.replay([first!], replay, { transaction });
+    await admin.replay(others, replay, { transaction });
+    await admin.cancelIdle([first!, ...others], keep, { transaction });
+    await admin.remove([first!, ...others], { transaction });
   });
 }
 
