@@ -11,6 +11,7 @@ import { insertJobs } from '../../lib/store/ends/enter-jobs.js';
 import { findUnlockedClaims } from '../../lib/store/rows/lease.js';
 import { findLocked } from '../../lib/store/verbs/complete-survivors.js';
 import { execute } from '../../lib/store/core/statement.js';
+import type { KeyedJobResult } from '../../lib/store/features/keys/key-store.js';
 import { CONTENT_TABLES } from '../../lib/store/features/content/content-tables.js';
 import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables/table-names.js';
@@ -132,14 +133,51 @@ async function everyRekeying(dataSource: DataSource): Promise<void> {
 }
 
 /** Sends statements in transactions of the application. */
-async function whatCallersNeed(dataSource: DataSource, { jobs }: OpenStore): Promise<void> {
+async function whatCallersNeed(dataSource: DataSource, store: OpenStore): Promise<void> {
+  const { jobs } = store;
   for (const count of [1, 3, 40]) {
     const given = Array.from({ length: count }, (_, n) =>
       keyedJob({ key: `caller ${count}.${n}`, onConflict: 'replace' }),
     );
     for (let times = 0; times < 2; times++)
       await dataSource.transaction((tx) => jobs.enqueueKeyedInTransaction(given, tx));
+    await replaceOwnChanges(dataSource, store, count);
+    await retryOwnChanges(dataSource, store, count);
   }
+}
+
+/** Replaces key owners that the transaction has ended, and that are newer than its snapshot. */
+async function replaceOwnChanges(dataSource: DataSource, { jobs, admin }: OpenStore, count: number): Promise<void> {
+  const given = Array.from({ length: count }, () => keyedJob({ key: randomUUID(), onConflict: 'replace' }));
+  await dataSource.transaction('REPEATABLE READ', async (transaction) => {
+    await transaction.query('SELECT COUNT(*) FROM sql_queue_keys');
+    const [owners] = (await jobs.enqueueKeyed([given])) as readonly (readonly KeyedJobResult[])[];
+    const ids = owners!.map(({ id }) => id);
+    await admin.cancelIdle(ids, () => 60_000, { transaction });
+    await jobs.enqueueKeyedInTransaction(given, transaction);
+  });
+}
+
+/** Retries a job, and then those after it, in the transaction that has cancelled the latter. */
+async function retryOwnChanges(dataSource: DataSource, store: OpenStore, count: number): Promise<void> {
+  const { jobs, flows, admin } = store;
+  const [queue, keep] = ['retried', () => 60_000];
+  const edges = Array.from({ length: count }, (_, n) => ({ job: n + 1, needs: 0, onFailure: 'cancel' }) as const);
+  const flow = await flows.create({
+    jobs: [newJob({ queue }), ...edges.map(() => newJob({ queue, isBlocked: true }))],
+    edges,
+  });
+  const [first, ...others] = flow.jobIds;
+  await jobs.complete(finalBatchOf(await claimFrom(jobs, { queue, limit: 1 })));
+  await flows.settle([first!], keep);
+  const replay = { to: undefined, firstMs: 0, intervalMs: 0, completed: true };
+  await dataSource.transaction(async (transaction) => {
+    await admin.cancelIdle(others, keep, { transaction });
+    await admin.replay([first!], replay, { transaction });
+    await admin.replay(others, replay, { transaction });
+    await admin.cancelIdle([first!, ...others], keep, { transaction });
+    await admin.remove([first!, ...others], { transaction });
+  });
 }
 
 /** Wakes jobs by a signal, lets jobs with steps, children and blobs start anew, and changes jobs by a filter. */

@@ -36,7 +36,7 @@ function deletesOf(source: string): string[] {
 }
 
 function saysThatItLocks(template: string): boolean {
-  return locksRows(template) || /\{(lock\b|\$\{lock\})/.test(template);
+  return locksRows(template) || /\{(lock\b|\$\{lock\}|current\})/.test(template);
 }
 
 /** A gap matches any text: what the source puts in, and the values. */
@@ -45,6 +45,7 @@ const GAP = '\0';
 function toPattern(template: string): RegExp {
   const withGaps = template
     .replaceAll('{${lock}}', `{lock}${GAP}`)
+    .replaceAll('{current}', '{lock}')
     .replace(/\$\{[^}]*\}/g, GAP)
     .replace(/\{[^{}]*\0[^{}]*\}/g, GAP);
   const source = expand(withGaps, { ...tableNames(), archive: 'sql_queue_archive' }, mysql.words)

@@ -17,6 +17,12 @@ function afterSnapshot<T>(world: World, isolation: Isolation, act: (manager: Ent
   });
 }
 
+/** The state of a job as its transaction sees it. */
+async function stateOf(id: number, manager: EntityManager): Promise<string | undefined> {
+  const [row] = await manager.query<{ state: string }[]>('SELECT state FROM sql_queue_jobs WHERE id = ?', [id]);
+  return row?.state;
+}
+
 // SQLite has one writer, so a transaction that writes has the latest snapshot.
 describeEngines(
   "a verb in the caller's transaction, whose snapshot is older than the rows beside a job,",
@@ -130,6 +136,118 @@ describeEngines(
 
         expect(await events.until('completed', { queue: 'whole' })).toMatchObject({ result: [1] });
       });
+
+      /** A flow whose job `whole` runs after `part`. `retried` lets further runs of `part` end. */
+      async function setUpFlow({ whole, isDelayed = false }: { whole?: () => unknown; isDelayed?: boolean } = {}) {
+        const world = await setup();
+        const retried = gate();
+        world.afterTest(() => retried.open());
+        let runs = 0;
+        const part = async () => {
+          if (++runs > 1) await retried.opened;
+          return runs;
+        };
+        const handlers = {
+          part,
+          whole: async (job: JobContext) => {
+            await whole?.();
+            const results: unknown[] = [];
+            for await (const { result } of job.children()) results.push(result);
+            return results;
+          },
+        };
+        const engine = await world.start({ handlers });
+        const flow = await engine.producer.flow(
+          (jobs) => void jobs.add('whole', 0).after(jobs.add('part', 0, isDelayed ? { delay: '1h' } : {})),
+        );
+        const idIn = (name: string) => flow.jobs.find(({ queue }) => queue === name)!.id;
+        return { ...engine, world, retried, part: idIn('part'), whole: idIn('whole') };
+      }
+
+      it('retry lets a job that has ended since then wait for the next end', async () => {
+        const ended = gate();
+        const { world, admin, events, retried, ...ids } = await setUpFlow({ whole: () => ended.opened });
+        world.afterTest(() => ended.open());
+        await events.until('started', { queue: 'whole' });
+
+        await afterSnapshot(world, isolation, async (manager) => {
+          ended.open();
+          await events.until('completed', { queue: 'whole' });
+          expect(await admin.retry([ids.part], { completed: true, manager })).toBe(1);
+        });
+        await admin.retry([ids.whole], { completed: true });
+
+        expect(await admin.get(ids.whole)).toMatchObject({ state: 'blocked' });
+        retried.open();
+        await events.untilCount(2, 'completed', { queue: 'whole' });
+        expect(await admin.get(ids.whole)).toMatchObject({ result: [2] });
+      });
+
+      it('retry lets a job that the transaction has cancelled wait for the next end', async () => {
+        const { world, admin, events, retried, ...ids } = await setUpFlow({ isDelayed: true });
+        await admin.pause('whole');
+        await admin.promote(ids.part);
+        await eventually(async () => (await admin.get(ids.whole))?.state === 'waiting');
+
+        await afterSnapshot(world, isolation, async (manager) => {
+          await admin.cancel(ids.whole, { manager });
+          expect(await admin.retry([ids.part], { completed: true, manager })).toBe(1);
+        });
+        await admin.retry([ids.whole]);
+
+        expect(await admin.get(ids.whole)).toMatchObject({ state: 'blocked' });
+        retried.open();
+        await admin.resume('whole');
+        expect(await events.until('completed', { queue: 'whole' })).toMatchObject({ result: [2] });
+      });
+
+      it('retry does not block a job for jobs that have ended since then', async () => {
+        const { world, admin, events, ...ids } = await setUpFlow({ isDelayed: true });
+        await admin.cancel(ids.whole);
+
+        const state = await afterSnapshot(world, isolation, async (manager) => {
+          await admin.promote(ids.part);
+          await events.until('completed', { queue: 'part' });
+          expect(await admin.retry([ids.whole], { manager })).toBe(1);
+          return stateOf(ids.whole, manager);
+        });
+
+        expect(state).toBe('waiting');
+      });
+
+      it.each([{ to: 'other' }, { completed: true }] as const)(
+        'retry does not block a job that starts anew for its former children (%j)',
+        async (options) => {
+          const world = await setup();
+          const retried = gate();
+          world.afterTest(() => retried.open());
+          let runs = 0;
+          const { producer, admin, events } = await world.start({
+            handlers: {
+              child: async () => {
+                if (++runs > 1 || 'to' in options) await retried.opened;
+              },
+              q: (job) => job.fanOut('child', [0]),
+              other: () => undefined,
+            },
+          });
+          const { id } = await producer.enqueue('q', 0);
+          if ('to' in options) {
+            await events.until('blocked', { jobId: id });
+            await admin.cancel(id);
+          } else {
+            await events.until('completed', { jobId: id });
+            await admin.retry({ queue: 'child', state: 'completed' });
+          }
+
+          const state = await afterSnapshot(world, isolation, async (manager) => {
+            expect(await admin.retry([id], { ...options, manager })).toBe(1);
+            return stateOf(id, manager);
+          });
+
+          expect(state).toBe('waiting');
+        },
+      );
 
       /** Moves a new job of ann into a stage, beside the transaction. */
       async function putInStage({ producer, consumer }: Awaited<ReturnType<World['start']>>): Promise<number> {

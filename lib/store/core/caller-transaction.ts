@@ -1,8 +1,8 @@
 import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
-import { randomId } from '../../job/identifiers.js';
-import { readsLatest } from './template.js';
+import { ascending, idsOf, randomId } from '../../job/identifiers.js';
+import { readsCurrent, readsLatest } from './template.js';
 
 /** The caller's own open transaction. The library neither retries nor commits it. */
 export type CallerTransaction = EntityManager | QueryRunner;
@@ -97,14 +97,36 @@ export function runOnSession<T>(
       if (hooks && /^\s*SELECT\b/.test(statement.sql)) await hooks.beforeRead();
       results.push(await send(statement));
     }
-    const reads = statements.filter(readsLatest);
+    const reads = statements.filter((each) => readsLatest(each) || readsCurrent(each));
     if (!hooks || reads.length === 0) return results;
-    const latest = new Map((await hooks.readLatest(reads)).map((result, index) => [reads[index], result.rows]));
-    return results.map((result, index) => ({
-      ...result,
-      rows: [...result.rows, ...(latest.get(statements[index]) ?? [])],
-    }));
+    const latest = new Map((await hooks.readLatest(reads)).map(({ rows }, index) => [reads[index], rows]));
+    for (const [index, statement] of statements.entries()) {
+      const { rows: own, ...result } = results[index]!;
+      const others = latest.get(statement) ?? [];
+      const rows = readsCurrent(statement) ? await currentRows(send, statement, own, others) : [...own, ...others];
+      results[index] = { ...result, rows };
+    }
+    return results;
   });
+}
+
+type FoundRows = StatementResult['rows'];
+
+/**
+ * If the own snapshot and the latest commits differ, the transaction has changed the rows or has an older snapshot. A locking
+ * read answers as of now, own changes included. Where both agree, no row of other transactions is locked.
+ */
+async function currentRows(
+  send: (statement: Statement) => Promise<StatementResult>,
+  { sql, values }: Statement,
+  own: FoundRows,
+  latest: FoundRows,
+): Promise<FoundRows> {
+  const [ownIds, latestIds] = [own, latest].map((rows) => new Set(idsOf(rows as readonly { id: number }[])));
+  const ids = ascending([...ownIds!, ...latestIds!].filter((id) => !ownIds!.has(id) || !latestIds!.has(id)));
+  if (ids.length === 0) return own;
+  const { rows } = await send({ sql: sql.replace('{current}', '{lock}'), values: { ...values, ids } });
+  return [...own.filter(({ id }) => latestIds!.has(Number(id))), ...rows];
 }
 
 /** Work in a transaction of the application's DataSource. It calls `isStillOpen` before its last statements. */

@@ -119,7 +119,7 @@ function isList(value: Statement['values'][string]): value is readonly SqlValue[
 /**
  * What the text of a statement leaves to the database. A statement says it in braces: `{lock}`, `{lock free}`, `{by primary}`,
  * `{by jobs.queue}`, `{delete jobs}`, `{join in order}`, `{on duplicate queue, group_key}`, `{given turn}` or `{only sqlite}`. A word is empty if the database needs nothing there.
- * `{latest}` is always empty: see `readsLatest`.
+ * `{latest}` and `{current}` are always empty: see `readsLatest` and `readsCurrent`.
  */
 export interface Words {
   /** Locks the selected rows until the transaction ends. */
@@ -161,13 +161,22 @@ export function readsLatest({ sql }: Pick<Statement, 'sql'>): boolean {
   return sql.includes('{latest}');
 }
 
+/**
+ * Whether a statement says `{current}`: a plain read of the `id`s, among the `:ids`, for which a row exists. In a caller's
+ * transaction it also finds the rows of the latest commits, and leaves out the rows that only the older snapshot still has,
+ * or that this transaction has deleted.
+ */
+export function readsCurrent({ sql }: Pick<Statement, 'sql'>): boolean {
+  return sql.includes('{current}');
+}
+
 function wordOf(name: string, tables: Readonly<Record<string, string>>, words: Words): string | undefined {
   if (name === 'lock') return words.lock;
   if (name === 'lock free') return words.lockFree;
   if (name === 'by primary') return words.byPrimary;
   if (name === 'join in order') return words.joinInOrder;
   if (name === 'only sqlite') return words.onlySqlite;
-  if (name === 'latest') return '';
+  if (name === 'latest' || name === 'current') return '';
   const [, verb, columns = ''] = /^(on duplicate|given) (.+)$/.exec(name) ?? [];
   if (verb) return verb === 'given' ? words.given(columns) : words.onDuplicate(columns);
   const [, table = '', index] = /^(?:by|delete) (\w+)(?:\.(\w+))?$/.exec(name) ?? [];

@@ -17,8 +17,8 @@ const LOCK_BLOCKED = `
 
 const UNFINISHED = `
   SELECT id
-  FROM {jobs}
-  WHERE id IN (:ids) {latest}`;
+  FROM {jobs} {by primary}
+  WHERE id IN (:ids) {current}`;
 
 const LAST_FAN_OUTS = `
   SELECT job_id AS id, MAX(fan_out) AS last_fan_out
@@ -46,7 +46,7 @@ const IGNORE_FAILURES = `
 const BLOCKED_AMONG = `
   SELECT DISTINCT job_id AS id
   FROM {edges} {by primary}
-  WHERE job_id IN (:ids) AND state = 'open' {latest}`;
+  WHERE job_id IN (:ids) AND state = 'open' {current}`;
 
 const BATCH_SIZE = 500;
 
