@@ -149,7 +149,7 @@ describeEngines(
 
       const found = await examineTables(dataSource, 'producer');
 
-      expect(found).toMatchObject([{ level: 'unknown', facts: expect.stringContaining('sql_queue_history') }]);
+      expect(found).toMatchObject([{ level: 'unknown', facts: expect.stringContaining('sql_queue_schedules') }]);
       expect(found[0]!.facts).not.toContain('sql_queue_jobs');
     });
   },
