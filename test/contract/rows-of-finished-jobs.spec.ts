@@ -1,7 +1,9 @@
 import { archivedTo } from '../support/archives.js';
+import { eventually } from '../support/eventually.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { countRemainingRows } from '../support/remaining-rows.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -113,6 +115,45 @@ describeStores('the rows of a finished job', (setup) => {
   });
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'the rows of a finished job on a server', (setup) => {
+  it.each([
+    ['steps', 'steps'],
+    ['logs', 'progress'],
+    ['subjects', 'subjects'],
+    ['flows', 'flows'],
+  ])('among the %s are deleted soon if the job starts anew while they are checked', async (_kind, table) => {
+    const world = await setup();
+    const id = await finishLastJob(world, 30 * DAY_MS);
+    world.advance(HOUR_MS + 1);
+    let retrying: Promise<unknown> | undefined;
+    const retryBetween = async (sql: string) => {
+      if (retrying || !sql.includes(`UPDATE sql_queue_${table}`)) return;
+      retrying = world.admin.retry([id]);
+      // The pruner has locked some of the rows.
+      await Promise.race([retrying, untilUpdateWaits(world, table)]);
+    };
+    const dataSource = await world.connect({ driver: interceptingDriver(retryBetween) });
+
+    await pruneAll(await world.open({ dataSource }));
+    await retrying;
+    await world.jobs.complete(finalBatchOf(await world.claim(), outcomes.complete, { retentionMs: false }));
+    world.advance(HOUR_MS + 1);
+    await pruneAll(world);
+
+    expect(retrying).toBeDefined();
+    expect(await countRemainingRows(world, ...TABLES)).toEqual({});
+  });
+});
+
+async function untilUpdateWaits({ sql }: World, table: string): Promise<void> {
+  await eventually(async () => {
+    const rows = await sql<{ info: string | null }>(
+      'SELECT info FROM information_schema.processlist WHERE db = DATABASE()',
+    );
+    return rows.some(({ info }) => info?.includes(`UPDATE sql_queue_${table}`));
+  });
+}
+
 /** A dead job with rows in all tables, the last one of a flow whose first job is gone. Returns its id. */
 async function finishLastJob(world: World, retentionMs: number): Promise<number> {
   const jobs = [{}, { ...OF_SUBJECT, isBlocked: true }].map(newJob);
@@ -127,7 +168,12 @@ async function finishLastJob(world: World, retentionMs: number): Promise<number>
   return owner.jobId;
 }
 
-async function pruneAll({ steps, jobLogs, subjects, flows }: World): Promise<Record<(typeof KINDS)[number], number>> {
+async function pruneAll({
+  steps,
+  jobLogs,
+  subjects,
+  flows,
+}: Pick<World, 'steps' | 'jobLogs' | 'subjects' | 'flows'>): Promise<Record<(typeof KINDS)[number], number>> {
   return {
     steps: await steps.pruneSteps(10),
     logs: await jobLogs.pruneJobLogs(10),

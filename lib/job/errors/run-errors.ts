@@ -16,9 +16,10 @@ export class LeaseLostError extends SqlQueueError {
 }
 
 /**
- * The transaction of `job.transaction()`, or of a `manager`, has ended although TypeORM takes it for open. The library
- * wrote nothing. The run of a handler failed. Only the writes of a rolled back transaction are undone: a COMMIT or DDL
- * keeps the writes before it, and each write of the application after the end was committed on its own.
+ * The transaction of `job.transaction()`, or of a `manager`, has ended although TypeORM takes it for open, or while the call
+ * waited for an earlier one. The library wrote nothing. The run of a handler failed. Only the writes of a rolled back
+ * transaction are undone: a COMMIT or DDL keeps the writes before it, and each write of the application after the end was
+ * committed on its own.
  */
 export class TransactionLostError extends SqlQueueError {
   readonly code = 'TRANSACTION_LOST';

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
-import { InvalidOptionsError } from '../../job/errors.js';
+import { InvalidOptionsError, TransactionLostError } from '../../job/errors.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
 import { ascending, idsOf, randomId } from '../../job/identifiers.js';
 import { readsCurrent, readsLatest } from './template.js';
@@ -71,13 +71,48 @@ interface SessionHooks {
 /** Runs work in the caller's transaction. */
 export type SendWork = <T>(work: () => Work<T>) => Promise<T>;
 
+/** What belongs to an open transaction of a query runner. */
+interface InTransaction {
+  /** The nesting depth of the transaction: 1 for the outermost. */
+  depth: number;
+}
+
 const lastCalls = new WeakMap<QueryRunner, Promise<unknown>>();
 
-/** Calls that share a transaction run one after another, because its locks do not keep them from each other's rows. */
-export function afterEarlierCalls<T>(runner: QueryRunner, call: () => Promise<T>): Promise<T> {
-  const result = (lastCalls.get(runner) ?? Promise.resolve()).then(call);
+/** The calls that have not ended, of each query runner, without those whose transaction has ended. */
+const callsOfRunners = new WeakMap<QueryRunner, Set<InTransaction>>();
+
+function callsOf(runner: QueryRunner): Set<InTransaction> {
+  const calls = callsOfRunners.get(runner) ?? new Set();
+  callsOfRunners.set(runner, calls);
+  return calls;
+}
+
+/** Ends the calls in transactions that are nested deeper than `depth`. */
+function endCallsBelow(depth: number, runner: QueryRunner): void {
+  const calls = callsOf(runner);
+  for (const each of calls) if (each.depth > depth) calls.delete(each);
+}
+
+/**
+ * Calls that share a transaction run one after another, because its locks do not keep them from each other's rows. A call
+ * that waits must not go on in the next transaction of the query runner, so it belongs to the one in which it was made.
+ *
+ * @param call receives a function that throws TransactionLostError if the transaction of the call has ended
+ */
+export function afterEarlierCalls<T>(
+  runner: QueryRunner,
+  call: (requireOwnTransaction: () => void) => Promise<T>,
+): Promise<T> {
+  const calls = callsOf(runner);
+  const own = { depth: transactionDepth(runner) };
+  calls.add(own);
+  const requireOwnTransaction = () => {
+    if (!calls.has(own)) throw new TransactionLostError();
+  };
+  const result = (lastCalls.get(runner) ?? Promise.resolve()).then(() => call(requireOwnTransaction));
   // Without the value, because SQLite has one runner for ever.
-  const end = () => undefined;
+  const end = () => void calls.delete(own);
   lastCalls.set(runner, result.then(end, end));
   return result;
 }
@@ -189,13 +224,11 @@ function isNoSuchSavepoint(error: unknown): boolean {
   return errno === 1305 || /no such savepoint/i.test(message ?? '');
 }
 
-interface PendingAct {
+interface PendingAct extends InTransaction {
   readonly act: () => void;
-  /** The nesting depth of the transaction to which the act belongs: 1 for the outermost. */
-  depth: number;
 }
 
-/** Runs callbacks after the application's transactions commit, by TypeORM's events. */
+/** By TypeORM's events, runs callbacks after transactions of the application commit, and ends calls with their transaction. */
 export class CommitListener implements EntitySubscriberInterface {
   readonly #pending = new WeakMap<QueryRunner, PendingAct[]>();
 
@@ -215,20 +248,28 @@ export class CommitListener implements EntitySubscriberInterface {
 
   afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
     const pending = this.#pending.get(queryRunner) ?? [];
-    // If the runner is still active, only a savepoint was released. Its acts then belong to the transaction around it.
+    // If the runner is still active, only a savepoint was released. Its acts and calls then belong to the transaction
+    // around it.
     if (queryRunner.isTransactionActive) {
       const depth = transactionDepth(queryRunner);
-      for (const each of pending) each.depth = Math.min(each.depth, depth);
+      for (const each of [...pending, ...callsOf(queryRunner)]) each.depth = Math.min(each.depth, depth);
       return;
     }
+    endCallsBelow(0, queryRunner);
     this.#pending.delete(queryRunner);
     pending.forEach(({ act }) => act());
+  }
+
+  // Before the ROLLBACK is sent: a statement behind it would be committed on its own.
+  beforeTransactionRollback({ queryRunner }: { queryRunner: QueryRunner }): void {
+    endCallsBelow(transactionDepth(queryRunner) - 1, queryRunner);
   }
 
   afterTransactionRollback({ queryRunner }: { queryRunner: QueryRunner }): void {
     const depth = queryRunner.isTransactionActive ? transactionDepth(queryRunner) : 0;
     const pending = (this.#pending.get(queryRunner) ?? []).filter((each) => each.depth <= depth);
     this.#pending.set(queryRunner, pending);
+    endCallsBelow(depth, queryRunner);
   }
 
   stop(): void {

@@ -37,7 +37,8 @@ export interface SqlDatabase {
 
   /**
    * Without a retry. Throws TransactionLostError, before any statement of the work, if a deadlock, DDL or a statement
-   * of the caller has ended the transaction without TypeORM: a rollback could not undo the work.
+   * of the caller has ended the transaction without TypeORM: a rollback could not undo the work. Also if the transaction
+   * ends while the call waits for another one, or while it runs: the query runner may be in its next transaction then.
    */
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 

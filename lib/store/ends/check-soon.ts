@@ -6,29 +6,30 @@ import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import type { EarlierRuns } from './earlier-runs.js';
 
+// Also if the next check is due sooner, because it may be under way with the old retention. A check skips locked rows, or
+// postpones only rows that are still due.
 const SOON = `expires_at = :now + ${CHECK_INTERVAL_MS}`;
-const IS_LATE = `expires_at > :now + ${CHECK_INTERVAL_MS}`;
 
 const CHECK_LOGS = `
   UPDATE {progress} {by primary}
   SET ${SOON}
-  WHERE job_id IN (:ids) AND ${IS_LATE}`;
+  WHERE job_id IN (:ids)`;
 
 // The conditions that are always true keep both servers from scanning a small table.
 const CHECK_STEPS = `
   UPDATE {steps} {by primary}
   SET ${SOON}
-  WHERE job_id = :id AND name > '' AND ${IS_LATE}`;
+  WHERE job_id = :id AND name > ''`;
 
 const CHECK_FLOW = `
   UPDATE {flows} {by primary}
   SET ${SOON}
-  WHERE id = :id AND ${IS_LATE}`;
+  WHERE id = :id`;
 
 const CHECK_SUBJECT = `
   UPDATE {subjects} {by primary}
   SET ${SOON}
-  WHERE subject = :subject AND job_id = :id AND ${IS_LATE}`;
+  WHERE subject = :subject AND job_id = :id`;
 
 /**
  * These jobs leave the history before their retention ends. The pruner has postponed the checks of their rows in other tables

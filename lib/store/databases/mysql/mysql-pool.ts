@@ -150,12 +150,22 @@ export class MysqlPool implements SqlDatabase {
 
   async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     const runner = callerQueryRunner(this.dataSource, transaction);
-    return afterEarlierCalls(runner, () => act((work) => this.#runWithin(transaction, work)));
+    return afterEarlierCalls(runner, (requireOwnTransaction) =>
+      act((work) => this.#runWithin(transaction, work, requireOwnTransaction)),
+    );
   }
 
-  async #runWithin<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+  async #runWithin<T>(
+    transaction: CallerTransaction,
+    work: () => Work<T>,
+    requireOwnTransaction: () => void,
+  ): Promise<T> {
+    requireOwnTransaction();
     const runner = callerQueryRunner(this.dataSource, transaction);
-    const send = (statement: Statement) => sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
+    const send = (statement: Statement) => {
+      requireOwnTransaction();
+      return sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
+    };
     this.#openTransactions ??= new OpenTransactions(this.dataSource);
     if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {

@@ -143,15 +143,25 @@ export class SqliteHandle implements SqlDatabase {
 
   async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     const runner = callerQueryRunner(this.dataSource, transaction);
-    return afterEarlierCalls(runner, () => act((work) => this.#runWithin(transaction, work)));
+    return afterEarlierCalls(runner, (requireOwnTransaction) =>
+      act((work) => this.#runWithin(transaction, work, requireOwnTransaction)),
+    );
   }
 
-  async #runWithin<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    const bind = (statement: Statement) => this.templates.bind(statement);
+  async #runWithin<T>(
+    transaction: CallerTransaction,
+    work: () => Work<T>,
+    requireOwnTransaction: () => void,
+  ): Promise<T> {
+    requireOwnTransaction();
     const runner = callerQueryRunner(this.dataSource, transaction);
     if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
+    const send = (statement: Statement) => {
+      requireOwnTransaction();
+      return sendOnSession(runner, this.templates.bind(statement));
+    };
     try {
-      return await runOnSession((statement) => sendOnSession(runner, bind(statement)), work);
+      return await runOnSession(send, work);
     } catch (error) {
       throw explainRejection(error);
     }
