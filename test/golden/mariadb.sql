@@ -323,6 +323,14 @@
   FOR UPDATE SKIP LOCKED
 ;
 
+  SELECT id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key 
+  FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
+  WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' AND ((priority = ? AND id > ?) OR priority > ?)
+  ORDER BY priority, id
+  LIMIT ?
+  FOR UPDATE SKIP LOCKED
+;
+
   SELECT priority, id 
   FROM sql_queue_jobs FORCE INDEX (sql_queue_jobs_queue)
   WHERE queue = ? AND runnable = 1 AND run_at IS NULL AND group_key = '' AND state = 'waiting' 

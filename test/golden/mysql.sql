@@ -560,7 +560,7 @@
   WHERE queue = ?
 ;
 
-  SELECT queue
+  SELECT queue, served_at
   FROM sql_queue_queues
 ;
 
@@ -3045,10 +3045,6 @@ SELECT EXISTS (
   LIMIT 50
 ;
 
-  SELECT queue
-  FROM sql_queue_queues
-;
-
   SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
          MIN(next_at) AS due_at
   FROM (
@@ -3061,6 +3057,10 @@ SELECT EXISTS (
   GROUP BY queue
   ORDER BY due_at, queue
   LIMIT 20
+;
+
+  SELECT queue, served_at
+  FROM sql_queue_queues
 ;
 
   SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
@@ -3291,12 +3291,12 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE id = ? AND expires_at > :now + 3600000
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
+  WHERE subject = ? AND job_id = ?
 ;
 
   UPDATE sql_queue_waits FORCE INDEX (PRIMARY)
@@ -3417,7 +3417,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   SELECT id
-  FROM sql_queue_jobs
+  FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) 
 ;
 
@@ -3497,7 +3497,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_flows FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE id = ? AND expires_at > :now + 3600000
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_jobs FORCE INDEX (PRIMARY)
@@ -3513,17 +3513,17 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_progress FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE job_id IN (?) AND expires_at > :now + 3600000
+  WHERE job_id IN (?)
 ;
 
   UPDATE sql_queue_steps FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE job_id = ? AND name > '' AND expires_at > :now + 3600000
+  WHERE job_id = ? AND name > ''
 ;
 
   UPDATE sql_queue_subjects FORCE INDEX (PRIMARY)
   SET expires_at = :now + 3600000
-  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
+  WHERE subject = ? AND job_id = ?
 ;
 
 -- admin.setPaused
@@ -8910,7 +8910,7 @@ SHOW CREATE TABLE sql_queue_jobs
 ;
 
   UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
-  SET expires_after_ms = ?, used_at = :now
+  SET expires_after_ms = ?, used_at = :now, served_at = COALESCE(served_at, :now)
   WHERE queue = ?
 ;
 
@@ -8981,7 +8981,7 @@ SHOW CREATE TABLE sql_queue_jobs
   LIMIT 1
 ;
 
-  SELECT queue
+  SELECT queue, served_at
   FROM sql_queue_queues
 ;
 
@@ -10271,10 +10271,29 @@ START TRANSACTION
 
   SELECT queue
   FROM sql_queue_queues
-  WHERE queue IN (?)
+  WHERE queue IN (?) AND served_at IS NOT NULL
+;
+
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
+  SET served_at = :now
+  WHERE queue IN (?) AND served_at IS NULL
 ;
 
 -- workers.setQueues
+
+  INSERT IGNORE INTO sql_queue_queues (queue, paused, created_at)
+  VALUES (?, 0, :now)
+;
+
+  SELECT queue
+  FROM sql_queue_queues
+  WHERE queue IN (?) AND served_at IS NOT NULL
+;
+
+  UPDATE sql_queue_queues FORCE INDEX (PRIMARY)
+  SET served_at = :now
+  WHERE queue IN (?) AND served_at IS NULL
+;
 
   UPDATE sql_queue_workers FORCE INDEX (PRIMARY)
   SET queues = ?

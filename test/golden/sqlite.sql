@@ -543,7 +543,7 @@
   WHERE queue = ?
 ;
 
-  SELECT queue
+  SELECT queue, served_at
   FROM sql_queue_queues
 ;
 
@@ -3060,10 +3060,6 @@ SELECT EXISTS (
   LIMIT 50
 ;
 
-  SELECT queue
-  FROM sql_queue_queues
-;
-
   SELECT queue, COUNT(*) AS late, SUM(CASE WHEN source = 'api' THEN 1 ELSE 0 END) AS from_api, MIN(name) AS first_name,
          MIN(next_at) AS due_at
   FROM (
@@ -3076,6 +3072,10 @@ SELECT EXISTS (
   GROUP BY queue
   ORDER BY due_at, queue
   LIMIT 20
+;
+
+  SELECT queue, served_at
+  FROM sql_queue_queues
 ;
 
   SELECT queue, state, COUNT(*) AS at_rest, MIN(group_key) AS first_key
@@ -3330,12 +3330,12 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_flows 
   SET expires_at = :now + 3600000
-  WHERE id = ? AND expires_at > :now + 3600000
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_subjects 
   SET expires_at = :now + 3600000
-  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
+  WHERE subject = ? AND job_id = ?
 ;
 
   UPDATE sql_queue_waits 
@@ -3456,7 +3456,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 ;
 
   SELECT id
-  FROM sql_queue_jobs
+  FROM sql_queue_jobs 
   WHERE id IN (?) 
 ;
 
@@ -3536,7 +3536,7 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_flows 
   SET expires_at = :now + 3600000
-  WHERE id = ? AND expires_at > :now + 3600000
+  WHERE id = ?
 ;
 
   UPDATE sql_queue_jobs 
@@ -3552,17 +3552,17 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
   UPDATE sql_queue_progress 
   SET expires_at = :now + 3600000
-  WHERE job_id IN (?) AND expires_at > :now + 3600000
+  WHERE job_id IN (?)
 ;
 
   UPDATE sql_queue_steps 
   SET expires_at = :now + 3600000
-  WHERE job_id = ? AND name > '' AND expires_at > :now + 3600000
+  WHERE job_id = ? AND name > ''
 ;
 
   UPDATE sql_queue_subjects 
   SET expires_at = :now + 3600000
-  WHERE subject = ? AND job_id = ? AND expires_at > :now + 3600000
+  WHERE subject = ? AND job_id = ?
 ;
 
 -- admin.setPaused
@@ -7097,7 +7097,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
 ;
 
   UPDATE sql_queue_queues 
-  SET expires_after_ms = ?, used_at = :now
+  SET expires_after_ms = ?, used_at = :now, served_at = COALESCE(served_at, :now)
   WHERE queue = ?
 ;
 
@@ -7168,7 +7168,7 @@ SELECT MAX(version) AS version FROM sql_queue_schema
   LIMIT 1
 ;
 
-  SELECT queue
+  SELECT queue, served_at
   FROM sql_queue_queues
 ;
 
@@ -8355,10 +8355,29 @@ SELECT :now AS at
 
   SELECT queue
   FROM sql_queue_queues
-  WHERE queue IN (?)
+  WHERE queue IN (?) AND served_at IS NOT NULL
+;
+
+  UPDATE sql_queue_queues 
+  SET served_at = :now
+  WHERE queue IN (?) AND served_at IS NULL
 ;
 
 -- workers.setQueues
+
+  INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
+  VALUES (?, 0, :now)
+;
+
+  SELECT queue
+  FROM sql_queue_queues
+  WHERE queue IN (?) AND served_at IS NOT NULL
+;
+
+  UPDATE sql_queue_queues 
+  SET served_at = :now
+  WHERE queue IN (?) AND served_at IS NULL
+;
 
   UPDATE sql_queue_workers 
   SET queues = ?
