@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { readEnvelope, toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { advanceUntilDone, FakeClock } from '../support/fake-clock.js';
-import { describeEngines, gate, type World } from '../support/engines.js';
+import { describeEngines, gate, untilAborted, type World } from '../support/engines.js';
 import { blobsFor } from '../support/test-blobs.js';
 
 const LEASE_MS = 30_000;
@@ -184,6 +184,28 @@ describeEngines('a payload that is read slowly', (setup) => {
 
     expect(retryIf).not.toHaveBeenCalled();
     expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('is over when a handler runs, so that an error after the loss of the lease is a failed attempt', async () => {
+    const { world, clock, answer, reading } = await open();
+    const retryIf = vi.fn((error: unknown) => error instanceof Error);
+    const { producer, runner, events } = await world.start({
+      ...{ clock, ...reading.codec },
+      queues: { q: { retry: { attempts: 5, retryIf } } },
+      handlers: { q: async ({ signal }) => Promise.reject(await untilAborted(signal).then(() => new Error('late'))) },
+    });
+    answer();
+    await producer.enqueue('q', 1);
+    await events.until('started');
+    runner.pause();
+
+    await world.sql(`UPDATE sql_queue_jobs SET state = 'waiting', claim_id = 0`);
+    await world.sql(`DELETE FROM sql_queue_claims`);
+    await clock.untilSleeping(LEASE_MS / 3, 2);
+    await clock.advance(LEASE_MS / 3);
+    await events.until('lost');
+
+    expect(retryIf.mock.calls.map(([error]) => error)).toMatchObject([{ message: 'late' }]);
   });
 
   it('takes no time from the others of a large batch', async () => {

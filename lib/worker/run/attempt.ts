@@ -275,7 +275,6 @@ export class Attempt implements HandlerActions {
     if (this.#detachment) throw secondCallError(method, this.job.id);
     this.#detachment = new Detachment(this, this.options, this.parts);
     this.#abortController?.signal.throwIfAborted();
-    this.#isCalled = true;
     this.claim.markDetached();
     return this.#detachment;
   }
@@ -305,6 +304,7 @@ export class Attempt implements HandlerActions {
   #newContext(input: JobInput | undefined, startedAt: Date): JobContext {
     if (!input) throw this.#unreadable!.error;
     this.#abortController?.signal.throwIfAborted();
+    this.#isCalled = true;
     return new JobContext(toContextFields(this.job, input, startedAt), this);
   }
 }
