@@ -83,32 +83,37 @@ const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 type AddingParts = Pick<StoreParts, 'database' | 'blocking' | 'dialect'>;
 
 export function addQueues(parts: AddingParts, queues: readonly string[]): Promise<void> {
-  return addUnless(KNOWN_QUEUES, parts, queues, (unknown) => parts.dialect.addQueues(unknown));
+  return writeUnless(KNOWN_QUEUES, parts, queues, (unknown) => parts.dialect.addQueues(unknown));
 }
 
 /** Adds the queues of a worker. */
 export function addServedQueues(parts: AddingParts, queues: readonly string[]): Promise<void> {
-  return addUnless(SERVED_QUEUES, parts, queues, function* (unserved) {
+  return writeUnless(SERVED_QUEUES, parts, queues, function* (unserved) {
     yield* parts.dialect.addQueues(unserved);
     yield* execute(MARK_SERVED, { queues: unserved });
   });
+}
+
+/** Adds no rows: a queue that was obliterated while its worker runs stays away. */
+export function markQueuesServed(parts: AddingParts, queues: readonly string[]): Promise<void> {
+  return writeUnless(SERVED_QUEUES, parts, queues, (unserved) => execute(MARK_SERVED, { queues: unserved }));
 }
 
 /**
  * Reads first, so that only the first worker of a queue writes. The write waits for a caller's transaction that has
  * added the queue.
  */
-async function addUnless(
+async function writeUnless(
   done: string,
   { database, blocking }: AddingParts,
   queues: readonly string[],
-  add: (queues: readonly string[]) => Work<void>,
+  write: (queues: readonly string[]) => Work<unknown>,
 ): Promise<void> {
   if (queues.length === 0) return;
   const found = await database.runIdempotent(() => query<{ queue: string }>(done, { queues }));
   const isDone = new Set(found.map(({ queue }) => queue));
   const others = queues.filter((queue) => !isDone.has(queue)).sort();
-  for (const batch of batchesOf(others, pageSize(QUEUE_BATCH_SIZE))) await blocking.runIdempotent(() => add(batch));
+  for (const batch of batchesOf(others, pageSize(QUEUE_BATCH_SIZE))) await blocking.runIdempotent(() => write(batch));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { deleteFrom, execute, query, type Work } from '../../core/statement.js';
-import { addServedQueues } from '../queues/queue-registration.js';
+import { addServedQueues, markQueuesServed } from '../queues/queue-registration.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -36,7 +36,7 @@ export function sqlWorkerRegistry(parts: StoreParts): WorkerRegistry {
     },
 
     async setQueues(id, queues) {
-      await addServedQueues(parts, [...queues.keys()]);
+      await markQueuesServed(parts, [...queues.keys()]);
       await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: slotsText(queues) }));
     },
 
