@@ -17,9 +17,9 @@ export class LeaseLostError extends SqlQueueError {
 
 /**
  * The transaction of `job.transaction()`, or of a `manager`, has ended although TypeORM takes it for open, or while the call
- * waited for an earlier one. The library wrote nothing. The run of a handler failed. Only the writes of a rolled back
- * transaction are undone: a COMMIT or DDL keeps the writes before it, and each write of the application after the end was
- * committed on its own.
+ * waited for an earlier one. The library writes nothing more. The run of a handler failed. Only the writes of a rolled back
+ * transaction are undone: a COMMIT or DDL keeps the writes before it, also those of this call, and each write of the
+ * application after the end was committed on its own.
  */
 export class TransactionLostError extends SqlQueueError {
   readonly code = 'TRANSACTION_LOST';
@@ -30,11 +30,11 @@ export class TransactionLostError extends SqlQueueError {
     readonly queue?: string,
   ) {
     super(
-      `${jobId === undefined ? 'Nothing was written' : `Job ${jobId} of queue "${queue}" was not ended`}: expected its ` +
-        `transaction to be open until its work is done, got one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), ` +
-        `a nested transaction left open, or a deadlock whose error was caught ends it. Writes that a COMMIT or DDL kept, and ` +
-        `writes after the end, cannot be undone. Let errors of the database reach the end of the transaction, and run DDL ` +
-        `elsewhere.`,
+      `${jobId === undefined ? 'The call was not finished' : `Job ${jobId} of queue "${queue}" was not ended`}: expected its ` +
+        `transaction to be open until its work is done, got one that had ended. A ROLLBACK, a COMMIT before the call was ` +
+        `awaited, DDL (which commits), a nested transaction left open, or a deadlock whose error was caught ends it. ` +
+        `Writes that a COMMIT or DDL kept, and writes after the end, cannot be undone. Let errors of the database reach ` +
+        `the end of the transaction, and run DDL elsewhere.`,
     );
   }
 }
