@@ -10281,10 +10281,6 @@ START TRANSACTION
 
 -- workers.setQueues
 
-  INSERT IGNORE INTO sql_queue_queues (queue, paused, created_at)
-  VALUES (?, 0, :now)
-;
-
   SELECT queue
   FROM sql_queue_queues
   WHERE queue IN (?) AND served_at IS NOT NULL

@@ -8365,10 +8365,6 @@ SELECT :now AS at
 
 -- workers.setQueues
 
-  INSERT OR IGNORE INTO sql_queue_queues (queue, paused, created_at)
-  VALUES (?, 0, :now)
-;
-
   SELECT queue
   FROM sql_queue_queues
   WHERE queue IN (?) AND served_at IS NOT NULL
