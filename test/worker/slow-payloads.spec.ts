@@ -186,7 +186,7 @@ describeEngines('a payload that is read slowly', (setup) => {
     expect(handle).not.toHaveBeenCalled();
   });
 
-  it('is over when a handler runs, so that an error after the loss of the lease is a failed attempt', async () => {
+  it('leaves it to retryIf whether a handler that throws after its lease was lost is repeated', async () => {
     const { world, clock, answer, reading } = await open();
     const retryIf = vi.fn((error: unknown) => error instanceof Error);
     const { producer, runner, events } = await world.start({

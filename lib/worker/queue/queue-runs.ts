@@ -244,7 +244,7 @@ export class Run {
     const ends = new Map<Attempt, MaybePromise<AttemptEnd>>();
     const contexts = new Map<Attempt, JobContext>();
     for (const some of batchesOf(this.attempts, READS_AT_ONCE)) {
-      if (this.#isDecided) break;
+      if (this.#isDecided) return [];
       const reading = some.map((attempt) => attempt.readPayload()).filter((each) => each instanceof Promise);
       if (reading.length > 0) await Promise.all(reading);
     }
