@@ -52,7 +52,7 @@ export class CheckedRoutes {
     const isRetriable = queueStatus === 'failed' || queueStatus === 'completed';
     // bull-board refuses these itself.
     if (!queue || queue.readOnlyMode || !isRetriable) return route.handler(request);
-    return { status: 200, body: { retried: await queue.writes.retryAll(queueStatus), skipped: 0 } };
+    return { status: 200, body: { retried: await queue.retryAll(queueStatus), skipped: 0 } };
   }
 
   #failure(error: unknown): Answer {
