@@ -1,4 +1,5 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
+import type { MetricsPoint, MetricsStep } from '../../admin/read-history.js';
 import type { QueueConsumer } from '../../consumer/queue-consumer.js';
 import type { QueueSchedules } from '../../schedules/queue-schedules.js';
 import type { BoardAccess } from './board-access.js';
@@ -6,7 +7,6 @@ import type { BoardInput } from './input.js';
 import type { Redactor } from '../dashboard/redactor.js';
 import type { DeadJobGroups } from './error-groups.js';
 import type { SharedErrors } from './shared-errors.js';
-import type { SharedHistory } from './shared-history.js';
 import type { SharedRead } from './shared-read.js';
 import type { Diagnosis } from '../../job/problems/diagnosis.js';
 import type { QueueProblem } from '../../job/problems/queue-problem.js';
@@ -26,7 +26,8 @@ export interface BoardParts {
   readonly diagnoses: SharedRead<Diagnosis[]>;
   readonly errors: SharedErrors;
   readonly deadJobs: DeadJobGroups;
-  readonly history: SharedHistory;
+  /** The attempts of several queues together, for viewers with equal rights. */
+  readonly history: SharedRead<MetricsPoint[], { readonly queues: readonly string[]; readonly step: MetricsStep }>;
 }
 
 /** One request that the guards have let in. */

@@ -11,7 +11,6 @@ import { LiveStats } from './live-stats.js';
 import { READS } from './reads.js';
 import { Redactor } from '../dashboard/redactor.js';
 import { SharedErrors } from './shared-errors.js';
-import { SharedHistory } from './shared-history.js';
 import { SharedRead } from './shared-read.js';
 import { checkOrigin } from './request-origin.js';
 import { Throughput } from './throughput.js';
@@ -24,6 +23,7 @@ export interface Answer {
 
 // The checks send dozens of statements, and pages are opened often.
 const DIAGNOSES_MS = 60_000;
+const HISTORY_MS = 30_000;
 
 const FAILED = { status: 500, code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' };
 
@@ -52,7 +52,7 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       diagnoses: new SharedRead(() => admin.diagnoses(), DIAGNOSES_MS, systemClock),
       errors: new SharedErrors(admin, redactor, systemClock),
       deadJobs: new DeadJobGroups(admin, redactor, systemClock),
-      history: new SharedHistory(admin, systemClock),
+      history: new SharedRead(({ queues, step }) => admin.history(queues, { step }), HISTORY_MS, systemClock),
     };
     this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, this.#logger);
   }

@@ -1,6 +1,8 @@
+import type { MetricsStep } from '../../admin/read-history.js';
 import { CHANGED_STATES } from '../../job/changed-states.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
+import { defined } from '../../job/option-schema.js';
 import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
@@ -15,6 +17,8 @@ import { explainJob } from './explain-job.js';
 import { readFlows, readSignals, readWaits } from './read-flows.js';
 import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
 import { previewSchedule, readPastTicks, readSchedules } from './read-schedules.js';
+
+const MAX_QUEUES = 200;
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
 export const READS: Readonly<Record<string, BoardAction>> = {
@@ -98,23 +102,17 @@ async function readErrors(call: BoardCall) {
   return errors.ofAll(range, (queue) => access.allows('read', queue));
 }
 
-/** The attempts of one queue, or of all queues that the viewer may read. */
+/** The attempts of one queue, or of the first 200 queues that the viewer may read. */
 async function readHistory(call: BoardCall) {
   const { admin, input, access, history } = call;
   if (!input.has('queue')) {
     const readable = await access.filter(await admin.queues());
-    const step = input.text('step') as 'minute' | undefined;
-    return {
-      points: await history.read(
-        readable.map(({ queue }) => queue),
-        step,
-      ),
-    };
+    const queues = readable.slice(0, MAX_QUEUES).map(({ queue }) => queue);
+    return { points: await history.read({ queues, step: (input.text('step') ?? 'minute') as MetricsStep }) };
   }
   const queue = await queueFor(call, 'read');
   const range = { from: input.date('from'), to: input.date('to'), step: input.text('step') as 'minute' | undefined };
-  const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined));
-  return { points: await admin.history(queue, given) };
+  return { points: await admin.history(queue, defined(range)) };
 }
 
 async function findJobs({ admin, access, input, redactor }: BoardCall) {

@@ -15,7 +15,6 @@ const RANGES = {
 } as const;
 const MAX_ERRORS = 100;
 const MAX_MESSAGE_BYTES = 300;
-const MAX_KEPT = 12;
 
 /** The time until now in which attempts failed; a month is one of 30 days. */
 export type ErrorRange = keyof typeof RANGES;
@@ -34,13 +33,15 @@ export interface ErrorList {
 
 /** The counted errors, read for all viewers of this process together. */
 export class SharedErrors {
-  readonly #reads = new Map<string, SharedRead<ErrorList>>();
+  readonly #lists: SharedRead<ErrorList, { readonly queue: string | undefined; readonly range: ErrorRange }>;
 
   constructor(
     private readonly admin: Pick<QueueAdmin, 'errors'>,
     private readonly redactor: Redactor,
     private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
-  ) {}
+  ) {
+    this.#lists = new SharedRead(({ queue, range }) => this.#load(queue, range), MAX_AGE_MS, clock);
+  }
 
   /** Those of all queues that the viewer may read. */
   async ofAll(range: ErrorRange, mayRead: (queue: string) => Promise<boolean>): Promise<ErrorList> {
@@ -54,13 +55,7 @@ export class SharedErrors {
     InvalidOptionsError.throwIfAny('Board request', [
       expected(Object.hasOwn(RANGES, range), 'range to be hour, day or month', range),
     ]);
-    const key = `${range} ${queue ?? ''}`;
-    const read = this.#reads.get(key) ?? new SharedRead(() => this.#load(queue, range), MAX_AGE_MS, this.clock);
-    // The most recently used ones stay.
-    this.#reads.delete(key);
-    this.#reads.set(key, read);
-    if (this.#reads.size > MAX_KEPT) this.#reads.delete(this.#reads.keys().next().value!);
-    return read.read();
+    return this.#lists.read({ queue, range });
   }
 
   async #load(queue: string | undefined, range: ErrorRange): Promise<ErrorList> {

@@ -1,6 +1,7 @@
 import type { MetricsPoint } from '../../admin/read-history.js';
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
+import { SharedRead } from './shared-read.js';
 
 const MAX_AGE_MS = 60_000;
 const MAX_QUEUES = 200;
@@ -15,23 +16,18 @@ interface QueueThroughput {
 
 /** The attempts of all queues in the last hour. Read at most once a minute, for all viewers of this process. */
 export class Throughput {
-  #read: { readonly atMs: number; readonly result: Promise<QueueThroughput[]> } | undefined;
+  readonly #attempts: SharedRead<QueueThroughput[]>;
 
   constructor(
     private readonly admin: Pick<QueueAdmin, 'queues' | 'histories'>,
     private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
-  ) {}
+  ) {
+    this.#attempts = new SharedRead(() => this.#readAll(), MAX_AGE_MS, clock);
+  }
 
   /** At most the first 200 queues. */
   lastHour(): Promise<QueueThroughput[]> {
-    const now = this.clock.monotonic();
-    if (!this.#read || now - this.#read.atMs > MAX_AGE_MS) {
-      const result = this.#readAll();
-      this.#read = { atMs: now, result };
-      // A failure is not kept.
-      result.catch(() => (this.#read = undefined));
-    }
-    return this.#read.result;
+    return this.#attempts.read();
   }
 
   async #readAll(): Promise<QueueThroughput[]> {
