@@ -36,9 +36,8 @@ export class BoardAccess {
   }
 
   /** Those of the verbs that are allowed. */
-  async allowed(verbs: readonly BoardVerb[], queue?: string): Promise<BoardVerb[]> {
-    const answers = await Promise.all(verbs.map((verb) => this.allows(verb, queue)));
-    return verbs.filter((_, index) => answers[index]);
+  allowed(verbs: readonly BoardVerb[], queue?: string): Promise<BoardVerb[]> {
+    return filterAsync(verbs, (verb) => this.allows(verb, queue));
   }
 
   /** Throws the refusal with status 403. It does not name the queue, which may be that of a job the viewer may not see. */
@@ -49,13 +48,18 @@ export class BoardAccess {
   }
 
   /** The items of queues for which the verb is allowed. */
-  async filter<Item extends { readonly queue: string }>(
-    items: readonly Item[],
-    verb: BoardVerb = 'read',
-  ): Promise<Item[]> {
-    const allowed = await Promise.all(items.map(({ queue }) => this.allows(verb, queue)));
-    return items.filter((_, index) => allowed[index]);
+  filter<Item extends { readonly queue: string }>(items: readonly Item[], verb: BoardVerb = 'read'): Promise<Item[]> {
+    return filterAsync(items, ({ queue }) => this.allows(verb, queue));
   }
+}
+
+/** The items for which the test resolves with true. Tests all of them at the same time. */
+export async function filterAsync<Item>(
+  items: readonly Item[],
+  test: (item: Item) => Promise<boolean>,
+): Promise<Item[]> {
+  const passes = await Promise.all(items.map((item) => test(item)));
+  return items.filter((_, index) => passes[index]);
 }
 
 async function ask(

@@ -1,6 +1,7 @@
 import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { Clock } from '../../common/clock.js';
 import type { Redactor } from '../dashboard/redactor.js';
+import { filterAsync } from './board-access.js';
 import { groupDeadJobs, MAX_EXAMINED, type DeadGroups } from './dead-groups.js';
 import { SharedRead } from './shared-read.js';
 
@@ -44,14 +45,11 @@ export class DeadJobGroups {
    */
   async read(mayRead: (queue: string) => Promise<boolean>) {
     const all = await this.#read.read();
-    const isReadable = await Promise.all(all.groups.map(({ queue }) => mayRead(queue)));
-    const readable = all.groups.filter((_, index) => isReadable[index]);
+    const readable = await filterAsync(all.groups, ({ queue }) => mayRead(queue));
     const groups = readable.flatMap(({ queue, hasMore, groups: own }) =>
       own.map((group) => ({ queue, hasMore, ...group })),
     );
-    const asked = all.others.slice(0, MAX_ASKED);
-    const mayReadOthers = await Promise.all(asked.map(mayRead));
-    const others = asked.filter((_, index) => mayReadOthers[index]);
+    const others = await filterAsync(all.others.slice(0, MAX_ASKED), mayRead);
     return {
       groups: groups.sort((a, b) => b.count - a.count),
       ...{ examined: readable.map(({ queue }) => queue), mostPerQueue: MAX_EXAMINED },

@@ -1,5 +1,6 @@
 import { isOptions } from '../../job/expectation.js';
 import type { AuditRecord } from '../../store/features/audit/audit-store.js';
+import { filterAsync } from './board-access.js';
 import type { BoardCall } from './board-call.js';
 
 /** The changes of administrators. Those of several queues are for viewers who may read without a queue. */
@@ -12,8 +13,7 @@ export async function readAudit({ admin, access, input, redactor }: BoardCall) {
     ...(verb !== undefined && { verb: verb as AuditRecord['verb'] }),
   };
   const { entries, next } = await admin.audit(filter, { order: 'newest', ...input.page() });
-  const readable = await Promise.all(entries.map((entry) => access.allows('read', entry.queue ?? undefined)));
-  const shown = entries.filter((_, index) => readable[index]);
+  const shown = await filterAsync(entries, (entry) => access.allows('read', entry.queue ?? undefined));
   const withDetails = shown.map(async (entry) => {
     const { which, options } = details(entry, redactor);
     return { ...entry, which, options: await withoutHiddenQueue(options, access) };

@@ -1,4 +1,5 @@
 import type { FlowFilter } from '../../job/flows/flow-record.js';
+import { filterAsync } from './board-access.js';
 import type { BoardCall } from './board-call.js';
 
 /** The flows of which the viewer may read all queues. */
@@ -10,13 +11,11 @@ export async function readFlows({ admin, access, input }: BoardCall) {
     ...(queue !== undefined && { queue }),
   };
   const { flows, next } = await admin.flows(filter, { order: 'newest', ...input.page(20) });
-  const isReadable = await Promise.all(
-    flows.map(async ({ queues }) => {
-      const answers = await Promise.all(queues.map((one) => access.allows('read', one)));
-      return answers.every(Boolean);
-    }),
-  );
-  return { flows: flows.filter((_, index) => isReadable[index]), next: next ?? null };
+  const readable = await filterAsync(flows, async ({ queues }) => {
+    const answers = await Promise.all(queues.map((one) => access.allows('read', one)));
+    return answers.every(Boolean);
+  });
+  return { flows: readable, next: next ?? null };
 }
 
 /** The waits for signals of jobs in queues that the viewer may read. */

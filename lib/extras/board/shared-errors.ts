@@ -5,6 +5,7 @@ import { expected } from '../../job/expectation.js';
 import type { Clock } from '../../common/clock.js';
 import { shownError } from '../dashboard/shown-error.js';
 import type { Redactor } from '../dashboard/redactor.js';
+import { filterAsync } from './board-access.js';
 import { SharedRead } from './shared-read.js';
 
 const MAX_AGE_MS = 15_000;
@@ -46,8 +47,7 @@ export class SharedErrors {
   /** Those of all queues that the viewer may read. */
   async ofAll(range: ErrorRange, mayRead: (queue: string) => Promise<boolean>): Promise<ErrorList> {
     const { errors, hasMore } = await this.ofQueue(undefined, range);
-    const isReadable = await Promise.all(errors.map(({ queue }) => mayRead(queue)));
-    return { errors: errors.filter((_, index) => isReadable[index]), hasMore };
+    return { errors: await filterAsync(errors, ({ queue }) => mayRead(queue)), hasMore };
   }
 
   /** Rejects with `InvalidOptionsError` if a caller without TypeScript gives another range. */
