@@ -1,13 +1,13 @@
 import type { JobSelection } from '../../admin/job-selection.js';
 import type { BulkVerb } from '../../job/changed-states.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected } from '../../job/expectation.js';
+import { expected, isWhole } from '../../job/expectation.js';
 import type { JobState } from '../../job/job-state.js';
 import type { ReplayKind } from '../../job/replay-options.js';
 import type { StateOfJob } from '../../store/admin/admin-store.js';
 import { notFound } from '../dashboard/error-status.js';
 import type { BoardCall } from './board-call.js';
-import { BoardInput } from './input.js';
+import { checkInput, type BoardInput } from './input.js';
 
 /** The largest number of jobs that one request changes, so that it ends before a proxy gives up. */
 const MAX_CHANGED = 10_000;
@@ -79,26 +79,18 @@ async function selectIds({ admin, access, input }: BoardCall, verb: BulkVerb): P
 
 function idsOf(input: BoardInput): readonly number[] {
   const ids = input.has('id') ? [input.id()] : input.raw('ids');
-  InvalidOptionsError.throwIfAny('Invalid request', [
-    expected(
-      Array.isArray(ids) && ids.length > 0 && ids.length <= MAX_IDS,
-      `id, 1 to ${MAX_IDS} ids, or a filter with a queue`,
-      ids,
-    ),
-  ]);
+  checkInput(
+    Array.isArray(ids) && ids.length > 0 && ids.length <= MAX_IDS,
+    `id, 1 to ${MAX_IDS} ids, or a filter with a queue`,
+    ids,
+  );
   return [...new Set(ids as number[])];
 }
 
 /** The number of jobs is at most 10,000: the page repeats the action for more. */
 function bulkOptions(input: BoardInput): { limit: number; dryRun?: boolean } {
   const limit = input.number('limit') ?? MAX_CHANGED;
-  InvalidOptionsError.throwIfAny('Invalid request', [
-    expected(
-      Number.isInteger(limit) && limit >= 1 && limit <= MAX_CHANGED,
-      `limit to be a whole number from 1 to ${MAX_CHANGED}`,
-      limit,
-    ),
-  ]);
+  checkInput(isWhole(limit, 1, MAX_CHANGED), `limit to be a whole number from 1 to ${MAX_CHANGED}`, limit);
   const dryRun = input.raw('dryRun');
   return { limit, ...(dryRun !== undefined && { dryRun: dryRun as boolean }) };
 }

@@ -3,7 +3,6 @@ import { expected, isOptions } from '../../job/expectation.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
 import type { PageOptions } from '../../job/page-options.js';
 
-const WHERE = 'Invalid request';
 const PAGE_FIELDS: readonly string[] = ['limit', 'after', 'order'];
 const FILTER_TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'] as const;
 const MAX_PAGE = 200;
@@ -13,7 +12,7 @@ export class BoardInput {
   readonly #values: Readonly<Record<string, unknown>>;
 
   constructor(values: unknown) {
-    InvalidOptionsError.throwIfAny(WHERE, [expected(isOptions(values), 'a JSON object as the body', values)]);
+    checkInput(isOptions(values), 'a JSON object as the body', values);
     this.#values = values as Record<string, unknown>;
   }
 
@@ -28,28 +27,24 @@ export class BoardInput {
   /** Undefined if it is missing or empty, as an empty field of a form is. */
   text(name: string): string | undefined {
     const value = this.#values[name];
-    InvalidOptionsError.throwIfAny(WHERE, [
-      expected(value === undefined || typeof value === 'string', `${name} to be one text`, value),
-    ]);
+    checkInput(value === undefined || typeof value === 'string', `${name} to be one text`, value);
     return value === '' ? undefined : (value as string | undefined);
   }
 
   /** None if it is missing. Empty ones are left out. */
   texts(name: string): string[] {
     const values = [this.#values[name] ?? []].flat();
-    InvalidOptionsError.throwIfAny(WHERE, [
-      expected(
-        values.every((value) => typeof value === 'string'),
-        `${name} to be texts`,
-        this.#values[name],
-      ),
-    ]);
+    checkInput(
+      values.every((value) => typeof value === 'string'),
+      `${name} to be texts`,
+      this.#values[name],
+    );
     return (values as string[]).filter((value) => value !== '');
   }
 
   required(name: string): string {
     const value = this.text(name);
-    InvalidOptionsError.throwIfAny(WHERE, [expected(value !== undefined, `${name} to be given`, value)]);
+    checkInput(value !== undefined, `${name} to be given`, value);
     return value!;
   }
 
@@ -70,7 +65,7 @@ export class BoardInput {
 
   page(limit = 50): PageOptions {
     const wanted = this.number('limit') ?? limit;
-    InvalidOptionsError.throwIfAny(WHERE, [expected(wanted <= MAX_PAGE, `limit to be at most ${MAX_PAGE}`, wanted)]);
+    checkInput(wanted <= MAX_PAGE, `limit to be at most ${MAX_PAGE}`, wanted);
     const order = this.text('order') as PageOptions['order'];
     return { limit: wanted, after: this.text('after'), ...(order !== undefined && { order }) };
   }
@@ -103,6 +98,11 @@ export class BoardInput {
 function headerPair(pair: unknown): [string, string] {
   const text = String(pair);
   const colon = text.indexOf(':');
-  InvalidOptionsError.throwIfAny(WHERE, [expected(colon > 0, 'header to be like name:value', text)]);
+  checkInput(colon > 0, 'header to be like name:value', text);
   return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+}
+
+/** Throws InvalidOptionsError unless a value of the request is as expected. */
+export function checkInput(holds: boolean, what: string, value: unknown): void {
+  InvalidOptionsError.throwIfAny('Invalid request', [expected(holds, what, value)]);
 }

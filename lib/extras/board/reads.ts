@@ -1,7 +1,5 @@
 import type { MetricsStep } from '../../admin/read-history.js';
 import { CHANGED_STATES } from '../../job/changed-states.js';
-import { InvalidOptionsError } from '../../job/errors.js';
-import { expected } from '../../job/expectation.js';
 import { defined } from '../../job/option-schema.js';
 import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
@@ -14,6 +12,7 @@ import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
 import { MAX_IDS } from './bulk-actions.js';
+import { checkInput } from './input.js';
 import { explainJob } from './explain-job.js';
 import { readFlows, readSignals, readWaits } from './read-flows.js';
 import { readJob, readLogs, readRelatives, readSteps } from './read-job.js';
@@ -129,9 +128,7 @@ async function findJobs({ admin, access, input, redactor }: BoardCall) {
 async function readStates({ admin, access, input }: BoardCall) {
   // One text, because parsers of queries take many values of one name for something else.
   const ids = input.required('ids').split(',').map(Number);
-  InvalidOptionsError.throwIfAny('Invalid request', [
-    expected(ids.length <= MAX_IDS, `at most ${MAX_IDS} ids`, ids.length),
-  ]);
+  checkInput(ids.length <= MAX_IDS, `at most ${MAX_IDS} ids`, ids.length);
   const jobs = await access.filter(await admin.states(ids));
   return { states: jobs.map(({ id, state }) => ({ id, state })) };
 }

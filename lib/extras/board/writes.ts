@@ -1,5 +1,4 @@
-import { InvalidOptionsError } from '../../job/errors.js';
-import { expected, isOptions } from '../../job/expectation.js';
+import { isOptions } from '../../job/expectation.js';
 import { isFinalState } from '../../job/job-state.js';
 import type { ReplayKind } from '../../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
@@ -9,6 +8,7 @@ import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkAnswer } from './bulk-actions.js';
 import { enqueueJob } from './enqueue-job.js';
+import { checkInput } from './input.js';
 import { newPayload } from './new-payload.js';
 import { createSchedule, editSchedule } from './schedule-writes.js';
 
@@ -74,9 +74,7 @@ async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'r
     await admin[verb](queue);
     return changed(1);
   }
-  InvalidOptionsError.throwIfAny('Invalid request', [
-    expected(input.raw('all') === true, 'queue, or all: true', input.raw('all')),
-  ]);
+  checkInput(input.raw('all') === true, 'queue, or all: true', input.raw('all'));
   const queues = await access.filter(await admin.queues(), verb);
   if (queues.length === 0) throw new Refusal(`No right to ${verb} any queue.`, 403, 'FORBIDDEN');
   for (const one of queues) await admin[verb](one.queue);
