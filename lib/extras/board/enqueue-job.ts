@@ -1,5 +1,6 @@
 import type { AdminEnqueueOptions } from '../../admin/enqueue-job.js';
 import { checkQueueName } from '../../job/identifiers.js';
+import { defined } from '../../job/option-schema.js';
 import type { BoardCall } from './board-call.js';
 import { queueFor } from './allowed.js';
 import type { BoardInput } from './input.js';
@@ -15,14 +16,9 @@ export async function enqueueJob(call: BoardCall): Promise<object> {
 }
 
 function optionsOf(input: BoardInput): AdminEnqueueOptions {
-  const [name, delay, key, group] = [input.text('name'), input.text('delay'), input.text('key'), input.text('group')];
-  const [runAt, priority] = [input.date('runAt'), input.number('priority')];
   return {
-    ...(name !== undefined && { name }),
-    ...(delay !== undefined && { delay: delay as '1s' }),
-    ...(runAt !== undefined && { runAt }),
-    ...(priority !== undefined && { priority }),
-    ...(key !== undefined && { key, onConflict: 'reject' }),
-    ...(group !== undefined && { group }),
-  };
+    ...input.given('name', 'delay', 'key', 'group'),
+    ...defined({ runAt: input.date('runAt'), priority: input.number('priority') }),
+    ...(input.text('key') !== undefined && { onConflict: 'reject' }),
+  } as AdminEnqueueOptions;
 }

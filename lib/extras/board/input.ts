@@ -1,5 +1,6 @@
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
+import { defined } from '../../job/option-schema.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
 import type { PageOptions } from '../../job/page-options.js';
 
@@ -29,6 +30,11 @@ export class BoardInput {
     const value = this.#values[name];
     checkInput(value === undefined || typeof value === 'string', `${name} to be one text`, value);
     return value === '' ? undefined : (value as string | undefined);
+  }
+
+  /** The texts of these names, without those that are missing or empty. */
+  given<Name extends string>(...names: readonly Name[]): { [Key in Name]?: string } {
+    return defined(Object.fromEntries(names.map((name) => [name, this.text(name)]))) as never;
   }
 
   /** None if it is missing. Empty ones are left out. */

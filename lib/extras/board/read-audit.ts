@@ -1,17 +1,12 @@
 import { isOptions } from '../../job/expectation.js';
-import type { AuditRecord } from '../../store/features/audit/audit-store.js';
+import type { AuditFilter, AuditRecord } from '../../store/features/audit/audit-store.js';
 import { filterAsync } from './board-access.js';
 import type { BoardCall } from './board-call.js';
 
 /** The changes of administrators. Those of several queues are for viewers who may read without a queue. */
 export async function readAudit({ admin, access, input, redactor }: BoardCall) {
-  const [queue, by, verb] = [input.text('queue'), input.text('by'), input.text('verb')];
-  if (queue !== undefined) await access.require('read', queue);
-  const filter = {
-    ...(queue !== undefined && { queue }),
-    ...(by !== undefined && { by }),
-    ...(verb !== undefined && { verb: verb as AuditRecord['verb'] }),
-  };
+  const filter = input.given('queue', 'by', 'verb') as AuditFilter;
+  if (filter.queue !== undefined) await access.require('read', filter.queue);
   const { entries, next } = await admin.audit(filter, { order: 'newest', ...input.page() });
   const shown = await filterAsync(entries, (entry) => access.allows('read', entry.queue ?? undefined));
   const withDetails = shown.map(async (entry) => {

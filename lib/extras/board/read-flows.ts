@@ -4,12 +4,8 @@ import type { BoardCall } from './board-call.js';
 
 /** The flows of which the viewer may read all queues. */
 export async function readFlows({ admin, access, input }: BoardCall) {
-  const [state, queue] = [input.text('state'), input.text('queue')];
-  if (queue !== undefined) await access.require('read', queue);
-  const filter = {
-    ...(state !== undefined && { state: state as FlowFilter['state'] & string }),
-    ...(queue !== undefined && { queue }),
-  };
+  const filter = input.given('state', 'queue') as FlowFilter;
+  if (filter.queue !== undefined) await access.require('read', filter.queue);
   const { flows, next } = await admin.flows(filter, { order: 'newest', ...input.page(20) });
   const readable = await filterAsync(flows, async ({ queues }) => {
     const answers = await Promise.all(queues.map((one) => access.allows('read', one)));
@@ -20,13 +16,8 @@ export async function readFlows({ admin, access, input }: BoardCall) {
 
 /** The waits for signals of jobs in queues that the viewer may read. */
 export async function readWaits({ admin, access, input }: BoardCall) {
-  const [name, key, queue] = [input.text('name'), input.text('key'), input.text('queue')];
-  if (queue !== undefined) await access.require('read', queue);
-  const filter = {
-    ...(name !== undefined && { name }),
-    ...(key !== undefined && { key }),
-    ...(queue !== undefined && { queue }),
-  };
+  const filter = input.given('name', 'key', 'queue');
+  if (filter.queue !== undefined) await access.require('read', filter.queue);
   const { limit = 50, after } = input.page();
   const { waits, next } = await admin.waits(filter, { limit, after });
   return { waits: await access.filter(waits), next: next ?? null };

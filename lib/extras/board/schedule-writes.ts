@@ -1,6 +1,7 @@
 import { checkQueueName, isName, NAME_EXPECTED } from '../../job/identifiers.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
+import { defined } from '../../job/option-schema.js';
 import type { ScheduleTimes } from '../../job/schedules/schedule-options.js';
 import { Refusal } from '../dashboard/error-status.js';
 import { queueFor, scheduleFor } from './allowed.js';
@@ -35,17 +36,10 @@ export async function editSchedule(call: BoardCall): Promise<object> {
 
 /** The times of the form. Fields that are missing or empty have their defaults. */
 export function scheduleTimes(input: BoardInput): ScheduleTimes {
-  const [cron, every, tz] = [input.text('cron'), input.text('every'), input.text('tz')];
-  const [overlap, jitter, until] = [input.text('overlap'), input.text('jitter'), input.date('until')];
   return {
-    ...(cron !== undefined && { cron }),
-    ...(every !== undefined && { every: every as '1h' }),
-    ...(tz !== undefined && { tz }),
-    ...(input.has('missed') && { missed: input.raw('missed') as 'once' }),
-    ...(overlap !== undefined && { overlap: overlap as 'allow' }),
-    ...(jitter !== undefined && { jitter: jitter as '1s' }),
-    ...(until !== undefined && { until }),
-  };
+    ...input.given('cron', 'every', 'tz', 'overlap', 'jitter'),
+    ...defined({ missed: input.raw('missed'), until: input.date('until') }),
+  } as ScheduleTimes;
 }
 
 /** The library would report a wrong name of the jobs as one of the schedule. */

@@ -1,5 +1,6 @@
 import { isOptions } from '../../job/expectation.js';
 import { isFinalState } from '../../job/job-state.js';
+import { defined } from '../../job/option-schema.js';
 import type { ReplayKind } from '../../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import type { QueueAdmin } from '../../admin/queue-admin.js';
@@ -83,13 +84,8 @@ async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'r
 
 async function retryJobs(call: BoardCall): Promise<object> {
   const { admin, access, input } = call;
-  const [rate, to] = [input.text('rate'), input.text('to')];
-  if (to !== undefined) await access.require('retry', to);
-  const options: ReplayKind = {
-    ...(rate !== undefined && { rate: rate as '1/s' }),
-    ...(to !== undefined && { to }),
-    ...(input.has('completed') && { completed: input.raw('completed') as boolean }),
-  };
+  const options = { ...input.given('rate', 'to'), ...defined({ completed: input.raw('completed') }) } as ReplayKind;
+  if (options.to !== undefined) await access.require('retry', options.to);
   return bulkAnswer(call, 'retry', options, (which, bulk) => admin.retry(which, { ...options, ...bulk }));
 }
 
