@@ -1,4 +1,6 @@
+import type { AdminEnqueueOptions } from '../../admin/enqueue-job.js';
 import { isOptions } from '../../job/expectation.js';
+import { checkQueueName } from '../../job/identifiers.js';
 import { isFinalState } from '../../job/job-state.js';
 import { defined } from '../../job/option-schema.js';
 import type { ReplayKind } from '../../job/replay-options.js';
@@ -8,7 +10,6 @@ import { notFound, Refusal } from '../dashboard/error-status.js';
 import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkAnswer } from './bulk-actions.js';
-import { enqueueJob } from './enqueue-job.js';
 import { checkInput } from './input.js';
 import { newPayload } from './new-payload.js';
 import { createSchedule, editSchedule } from './schedule-writes.js';
@@ -80,6 +81,21 @@ async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'r
   if (queues.length === 0) throw new Refusal(`No right to ${verb} any queue.`, 403, 'FORBIDDEN');
   for (const one of queues) await admin[verb](one.queue);
   return changed(queues.length);
+}
+
+/** Enqueues a job. Another owner of its key is an error: the person who fills in the form wants a new job. */
+async function enqueueJob(call: BoardCall): Promise<object> {
+  const { admin, input } = call;
+  const queue = await queueFor(call, 'enqueue');
+  checkQueueName(queue);
+  const payload = newPayload(input.raw('payload'), 'Cannot enqueue');
+  const options = {
+    ...input.given('name', 'delay', 'key', 'group'),
+    ...defined({ runAt: input.date('runAt'), priority: input.number('priority') }),
+    ...(input.text('key') !== undefined && { onConflict: 'reject' }),
+  } as AdminEnqueueOptions;
+  const { id } = await admin.enqueue(queue, payload, options);
+  return { id };
 }
 
 async function retryJobs(call: BoardCall): Promise<object> {
