@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { optionsOf } from '../../lib/extras/cli/command.js';
 import { COMMANDS } from '../../lib/extras/cli/commands.js';
 import { optionHelp } from '../../lib/extras/cli/help.js';
 import { COMMAND_HELP } from '../../lib/extras/cli/option-help.js';
@@ -54,15 +55,27 @@ Example: nestjs-sql-queue history email.send --step hour --count 24
   });
 
   it.each(names)('accepts the options and the number of arguments in the example of %s', (name) => {
-    const { options, args: [min, max] = [0, 0] } = COMMANDS[name];
+    const { usage, args: [min, max] = [0, 0] } = COMMANDS[name];
     const [first, ...words] = COMMAND_HELP[name].example.split(' ');
-    const common = { json: { type: 'boolean' }, yes: { type: 'boolean' } } as const;
+    const flag = { type: 'boolean' } as const;
+    const options = { json: flag, yes: flag, ...optionsOf(usage) };
 
-    const { positionals } = parseArgs({ args: words, options: { ...common, ...options }, allowPositionals: true });
+    const { positionals } = parseArgs({ args: words, options, allowPositionals: true });
 
     expect(first).toBe(name);
     expect(positionals.length).toBeGreaterThanOrEqual(min);
     expect(positionals.length).toBeLessThanOrEqual(max);
+  });
+
+  it('takes the options of a command from its usage', () => {
+    const usage = '<id…> | --all | [--to Q [--create]] [--by a|b] [--header NAME=VALUE] [--old | --new] [-f, --follow]';
+    const text = { type: 'string', multiple: false };
+    const flag = { type: 'boolean', multiple: false };
+
+    expect(optionsOf(usage)).toEqual({
+      ...{ all: flag, to: text, create: flag, by: text, header: { type: 'string', multiple: true } },
+      ...{ old: flag, new: flag, follow: { ...flag, short: 'f' } },
+    });
   });
 
   it('has no text for an option that no command has', () => {

@@ -49,9 +49,8 @@ export interface Call extends UnopenedCall {
 }
 
 interface CommandForm {
-  /** The arguments and options after the name of the command. */
+  /** The arguments and options after the name of the command. It declares the options: see `optionsOf`. */
   readonly usage: string;
-  readonly options?: NonNullable<ParseArgsConfig['options']>;
   /** The number of arguments. Default: none. */
   readonly args?: readonly [min: number, max: number];
 }
@@ -69,6 +68,22 @@ export interface DatabaseCommand extends CommandForm {
 }
 
 export type Command = QueueCommand | DatabaseCommand;
+
+/** An option in a usage: its short form, its name and the word for its value. */
+const OPTION = /(?:-(\w), )?--([\w-]+)(?: (?!\|)([^\s\]]+))?/g;
+
+/** The options of a usage: `--limit N` takes a text, `--oldest` none, and `--header NAME=VALUE` may be repeated. */
+export function optionsOf(usage: string): NonNullable<ParseArgsConfig['options']> {
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const [, short, name, word] of usage.matchAll(OPTION)) {
+    options[name!] = {
+      type: word === undefined ? 'boolean' : 'string',
+      multiple: word?.includes('=') === true,
+      ...(short !== undefined && { short }),
+    };
+  }
+  return options;
+}
 
 export function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

@@ -3,8 +3,6 @@ import { NO_OWN_QUEUES } from '../../engine/own-queues.js';
 import { isName } from '../../job/identifiers.js';
 import type { Call } from './command.js';
 
-export const CREATE_OPTION = { create: { type: 'boolean' } } as const;
-
 /**
  * Rejects with a suggestion if the queue does not exist.
  *

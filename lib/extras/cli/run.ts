@@ -3,7 +3,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CLAIM_STRATEGIES } from '../../job/claim-strategy.js';
 import { hasCode } from '../../job/errors.js';
 import { didYouMean } from '../../common/message-text.js';
-import { CallOptions, oneOf, wholeNumber, type Command } from './command.js';
+import { CallOptions, oneOf, optionsOf, wholeNumber, type Command } from './command.js';
 import { confirm } from './confirm.js';
 import { commandHelp } from './help.js';
 import { UsageError } from './errors.js';
@@ -17,7 +17,7 @@ const BENCH_USAGE = `[--jobs N] [--bytes N] [--claim auto|${CLAIM_STRATEGIES.joi
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const COMMON_OPTIONS = { url: text, prefix: text, json: flag, yes: flag, help: { ...flag, short: 'h' } } as const;
-const BENCH_OPTIONS = { url: text, jobs: text, bytes: text, claim: text, help: { ...flag, short: 'h' } } as const;
+const BENCH_OPTIONS = { url: text, ...optionsOf(BENCH_USAGE), help: COMMON_OPTIONS.help };
 
 /** Runs a command. Returns the exit code: 0, 1 if it has failed, or 2 if the call is wrong. Never rejects. */
 export async function run(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<0 | 1 | 2> {
@@ -59,7 +59,7 @@ async function runOn(
   command: Command,
   { argv, env, terminal }: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal },
 ): Promise<void> {
-  const known = { ...command.options, ...COMMON_OPTIONS };
+  const known = { ...optionsOf(command.usage), ...COMMON_OPTIONS };
   const { options, args } = parse(argv, known);
   if (options.flag('help')) {
     terminal.write(`${commandHelp(name, command.usage, known)}\n`);

@@ -6,20 +6,14 @@ import type { ReplayKind, ReplayRate } from '../../../job/replay-options.js';
 import type { JobFilter } from '../../../store/admin/admin-store.js';
 import { jobId, type Call, type CallOptions, type Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
-import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
-import { FILTER_OPTIONS, FILTER_USAGE, filterOf } from './filter.js';
+import { requireExisting, requireUnlessCreated } from '../existing-queue.js';
+import { FILTER_USAGE, filterOf } from './filter.js';
 
 type Which = number[] | JobFilter | { all: true };
 type Change = (call: Call, which: Which, bulk: BulkOptions) => Promise<number>;
 
-const BULK_OPTIONS = {
-  limit: { type: 'string' },
-  'dry-run': { type: 'boolean' },
-} as const;
 
 const SELECTION_USAGE = `<id…> | --all | ${FILTER_USAGE} [--limit N] [--dry-run]`;
-const SELECTION_OPTIONS = { ...FILTER_OPTIONS, ...BULK_OPTIONS, all: { type: 'boolean' } } as const;
-const REPLAY_OPTIONS = { to: { type: 'string' }, rate: { type: 'string' }, ...CREATE_OPTION } as const;
 
 const retryJobs: Change = ({ engine, options }, which, bulk) =>
   engine.admin.retry(which, { ...bulk, ...replayOf(options), create: options.flag('create') });
@@ -37,14 +31,12 @@ function replayOf(options: CallOptions): ReplayKind {
 export const retry: Command = {
   usage: `${SELECTION_USAGE} [--to QUEUE [--create]] [--rate 10/s] [--completed]`,
   args: [0, Infinity],
-  options: { ...SELECTION_OPTIONS, ...REPLAY_OPTIONS, completed: { type: 'boolean' } },
   run: (call) => change(call, 'retry', selectionOf(call), retryJobs),
 };
 
 export const replay: Command = {
   usage: '<queue> [--error E] [--name N] [--to QUEUE [--create]] [--rate 10/s] [--limit N] [--dry-run]',
   args: [1, 1],
-  options: { error: { type: 'string' }, name: { type: 'string' }, ...REPLAY_OPTIONS, ...BULK_OPTIONS },
   run: (call) => change(call, 'retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
 };
 
@@ -73,7 +65,6 @@ function changeOf(
   return {
     usage: SELECTION_USAGE,
     args: [0, Infinity],
-    options: SELECTION_OPTIONS,
     run: (call) => change(call, verb, selectionOf(call), ({ engine }, which, bulk) => act(engine.admin, which, bulk)),
   };
 }

@@ -12,7 +12,6 @@ const SIGNS: Readonly<Record<DiagnosisLevel, string>> = { ok: '✓', note: 'i', 
 
 export const doctor: Command = {
   usage: `[--account ${ACCOUNTS.join('|')}] [--blobs FOLDER]`,
-  options: { account: { type: 'string' }, blobs: { type: 'string' } },
   async runUnopened({ target, options, output }) {
     const account = oneOf(`--account to be ${ACCOUNTS.join(', ')}`, ACCOUNTS, options.text('account') ?? 'worker');
     const diagnoses = await diagnose({

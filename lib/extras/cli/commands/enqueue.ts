@@ -1,15 +1,12 @@
 import type { AdminEnqueueOptions } from '../../../admin/enqueue-job.js';
 import type { Duration } from '../../../common/units.js';
-import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
+import { requireUnlessCreated } from '../existing-queue.js';
 import type { CallOptions, Command } from '../command.js';
 import { jsonArgument } from '../json-argument.js';
-
-const option = { type: 'string' } as const;
 
 export const enqueue: Command = {
   usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G] [--create]',
   args: [2, 2],
-  options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
     const payload = await jsonArgument({ options, terminal }, 'payload', given!);
     await requireUnlessCreated({ engine, options }, queue!);

@@ -10,7 +10,6 @@ const MAX_MESSAGE = 60;
 export const errors: Command = {
   usage: '[queue] [--hours N] [--limit N]',
   args: [0, 1],
-  options: { hours: { type: 'string' }, limit: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {
     const hours = options.wholeNumber('hours', 1, 8_784) ?? 1;
     const limit = options.wholeNumber('limit', 1, 200) ?? 20;

@@ -3,22 +3,7 @@ import type { JobFilter } from '../../../store/admin/admin-store.js';
 import { oneOf, type CallOptions } from '../command.js';
 import { UsageError } from '../errors.js';
 
-const text = { type: 'string' } as const;
-
 /** The options that select jobs. */
-export const FILTER_OPTIONS = {
-  queue: text,
-  state: text,
-  name: text,
-  error: text,
-  key: text,
-  group: text,
-  schedule: text,
-  owner: text,
-  worker: text,
-  header: { type: 'string', multiple: true },
-} as const;
-
 export const FILTER_USAGE =
   '[--queue Q] [--state S] [--name N] [--error E] [--key K] [--group G] [--schedule S] [--owner O] [--worker W] ' +
   '[--header NAME=VALUE]';

@@ -4,11 +4,8 @@ import { oneOf, type Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
 import { table } from '../output.js';
 
-const text = { type: 'string' } as const;
-
 export const flows: Command = {
   usage: '[--state S] [--queue Q] [--oldest] [--limit N] [--after CURSOR]',
-  options: { state: text, queue: text, oldest: { type: 'boolean' }, limit: text, after: text },
   async run({ engine, options, output }) {
     const [state, queue] = [options.text('state'), options.text('queue')];
     const filter = {

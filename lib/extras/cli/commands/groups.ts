@@ -9,7 +9,6 @@ const MAX_COUNTED = 1_000;
 export const groups: Command = {
   usage: '<queue> [--limit N] [--after GROUP]',
   args: [1, 1],
-  options: { limit: { type: 'string' }, after: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {
     await requireExisting({ engine }, queue);
     const limit = options.wholeNumber('limit', 1, 1_000) ?? 100;

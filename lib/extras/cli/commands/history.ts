@@ -12,7 +12,6 @@ const BARS = '▁▂▃▄▅▆▇█';
 export const history: Command = {
   usage: '<queue> [--step minute|hour|day] [--count N]',
   args: [1, 1],
-  options: { step: { type: 'string' }, count: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {
     const step = oneOf(`--step to be ${STEPS.join(', ')}`, STEPS, options.text('step') ?? 'minute');
     const count = options.wholeNumber('count', 1, 500) ?? 30;

@@ -3,10 +3,8 @@ import { JobMover, type Left, type MovedState } from '../bullmq/job-mover.js';
 import { moveSchedulers, reasonToStay } from '../bullmq/move-schedulers.js';
 import type { Call, Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
-import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
+import { requireUnlessCreated } from '../existing-queue.js';
 
-const option = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
 const MAX_SHOWN = 20;
 
 // The order in which BullMQ starts jobs.
@@ -21,16 +19,6 @@ export const importBullmq: Command = {
   usage:
     '<queue> [--redis URL] [--to QUEUE] [--create] [--failed] [--no-schedulers] [--tz ZONE] [--rename OLD=NEW] [--bull-prefix P] [--dry-run]',
   args: [1, 1],
-  options: {
-    ...{ redis: option, to: option, tz: option, 'bull-prefix': option },
-    ...{
-      rename: { ...option, multiple: true },
-      failed: flag,
-      'no-schedulers': flag,
-      'dry-run': flag,
-      ...CREATE_OPTION,
-    },
-  },
   // BullMQ has no limit. A longer payload needs a larger max_allowed_packet than the default of MariaDB.
   defaults: { maxPayloadBytes: 4_000_000 },
   async run(call) {

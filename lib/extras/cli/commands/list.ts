@@ -5,18 +5,11 @@ import type { CallOptions, Command } from '../command.js';
 import { UsageError } from '../errors.js';
 import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';
-import { FILTER_OPTIONS, FILTER_USAGE, filterOf, stateOf } from './filter.js';
+import { FILTER_USAGE, filterOf, stateOf } from './filter.js';
 
 export const list: Command = {
   usage: `[queue] [state] ${FILTER_USAGE} [--oldest | --newest] [--limit N] [--after CURSOR]`,
   args: [0, 2],
-  options: {
-    ...FILTER_OPTIONS,
-    oldest: { type: 'boolean' },
-    newest: { type: 'boolean' },
-    limit: { type: 'string' },
-    after: { type: 'string' },
-  },
   async run({ engine, args: [queue, state], options, output }) {
     requireOne('queue', queue, options);
     requireOne('state', state, options);

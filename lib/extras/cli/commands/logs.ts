@@ -8,9 +8,8 @@ import { time } from '../output.js';
 const FOLLOW_PAUSE_MS = 1_000;
 
 export const logs: Command = {
-  usage: '<id> [-f]',
+  usage: '<id> [-f, --follow]',
   args: [1, 1],
-  options: { follow: { type: 'boolean', short: 'f' } },
   async run({ engine, args: [text], options, output }) {
     const id = jobId(text!);
     let after: string | undefined;

@@ -15,7 +15,6 @@ const PATH = '/metrics';
 
 export const metrics: Command = {
   usage: '[--listen [host]:port]',
-  options: { listen: { type: 'string' } },
   async run({ engine, options, output, terminal }) {
     const listen = options.text('listen');
     const address = listen === undefined ? undefined : addressOf(listen);

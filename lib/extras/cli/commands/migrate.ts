@@ -8,7 +8,6 @@ import { connect, existingDataSource } from '../connect.js';
 
 export const migrate: Command = {
   usage: '[--print]',
-  options: { print: { type: 'boolean' } },
   async runUnopened(call) {
     if (call.options.flag('print')) return print(call);
     const engine = await connect(call.target);

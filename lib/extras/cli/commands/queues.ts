@@ -1,27 +1,22 @@
 import type { Call, Command } from '../command.js';
 import { UsageError } from '../errors.js';
-import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
-
-const OPTIONS = { all: { type: 'boolean' }, ...CREATE_OPTION } as const;
+import { requireExisting, requireUnlessCreated } from '../existing-queue.js';
 
 export const pause: Command = {
   usage: '<queue> [--create] | --all',
   args: [0, 1],
-  options: OPTIONS,
   run: (call) => setPaused(call, true),
 };
 
 export const resume: Command = {
   usage: '<queue> [--create] | --all',
   args: [0, 1],
-  options: OPTIONS,
   run: (call) => setPaused(call, false),
 };
 
 export const obliterate: Command = {
   usage: '<queue> [--dry-run]',
   args: [1, 1],
-  options: { 'dry-run': { type: 'boolean' } },
   run: async ({ engine, args: [queue], options, output, confirm }) => {
     await requireExisting({ engine }, queue);
     const count = await engine.admin.obliterate(queue!, { dryRun: true });

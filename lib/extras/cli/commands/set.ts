@@ -1,6 +1,6 @@
 import { toMs } from '../../../common/units.js';
 import type { QueueConfiguration } from '../../../job/settings/queue-configuration.js';
-import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
+import { requireUnlessCreated } from '../existing-queue.js';
 import { wholeNumber, type Call, type Command } from '../command.js';
 import { UsageError } from '../errors.js';
 
@@ -15,7 +15,6 @@ const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unkn
 export const set: Command = {
   usage: `<queue> [${Object.keys(SETTINGS).join('=… ')}=…] [--create] | <queue> --reset`,
   args: [1, 6],
-  options: { reset: { type: 'boolean' }, ...CREATE_OPTION },
   run: setQueue,
 };
 

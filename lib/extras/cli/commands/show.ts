@@ -14,7 +14,6 @@ const MAX_STEPS = 1_000;
 export const show: Command = {
   usage: '<id> [--payload]',
   args: [1, 1],
-  options: { payload: { type: 'boolean' } },
   async run({ engine, args: [id], options, output }) {
     const job = await engine.admin.get(jobId(id!));
     if (!job) throw new CommandFailedError(`There is no job ${id}. It may have been pruned after its retention.`);

@@ -3,12 +3,6 @@ import { table, time } from '../output.js';
 
 export const signals: Command = {
   usage: '[--unmatched] [--newest] [--limit N] [--after CURSOR]',
-  options: {
-    unmatched: { type: 'boolean' },
-    newest: { type: 'boolean' },
-    limit: { type: 'string' },
-    after: { type: 'string' },
-  },
   async run({ engine, options, output }) {
     const page = await engine.admin.signals(
       { unmatched: options.flag('unmatched') },

@@ -10,7 +10,6 @@ import { readStats } from './read-stats.js';
 export const status: Command = {
   usage: '[queue] [--problems]',
   args: [0, 1],
-  options: { problems: { type: 'boolean' } },
   async run({ engine, args: [queue], options, output }) {
     await requireExisting({ engine }, queue);
     const stats = await readStats(engine, queue === undefined ? {} : { queue });

@@ -3,11 +3,8 @@ import type { Command } from '../command.js';
 import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';
 
-const text = { type: 'string' } as const;
-
 export const waits: Command = {
   usage: '[--name N] [--key K] [--queue Q] [--limit N] [--after CURSOR]',
-  options: { name: text, key: text, queue: text, limit: text, after: text },
   async run({ engine, options, output }) {
     const filter = Object.fromEntries(
       ['name', 'key', 'queue'].flatMap((name) => {
