@@ -40,6 +40,7 @@ const internals = resolve(import.meta.dirname, '../build/lists');
 await compileCode(internals);
 const { CallOptions } = await import(join(internals, 'extras/cli/command.js'));
 const { COMMANDS } = await import(join(internals, 'extras/cli/commands.js'));
+const { Output } = await import(join(internals, 'extras/cli/output.js'));
 const { cursorOf } = await import(join(internals, 'job/page-options.js'));
 const { getEngineToken } = await import(join(internals, 'nest/tokens.js'));
 
@@ -110,7 +111,7 @@ async function request(url, [path, query]) {
 }
 
 async function command(engine, [name, args, options]) {
-  const output = { result: (_, describe) => describe(), item() {} };
+  const output = new Output(false, () => {});
   await COMMANDS[name].run({ engine, args, options: new CallOptions(options), output });
 }
 

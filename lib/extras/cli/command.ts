@@ -1,6 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { DataSource } from 'typeorm';
 import type { Engine } from '../../engine/engine.js';
+import { defined } from '../../job/option-schema.js';
 import type { QueueOptions } from '../../job/queue-options.js';
 import type { Target } from './connect.js';
 import { UsageError } from './errors.js';
@@ -15,6 +16,11 @@ export class CallOptions {
     return this.values[name] as string | undefined;
   }
 
+  /** The texts of these names that the call has. */
+  given<Name extends string>(...names: readonly Name[]): { [Key in Name]?: string } {
+    return defined(Object.fromEntries(names.map((name) => [name, this.text(name)]))) as never;
+  }
+
   texts(name: string): readonly string[] {
     return (this.values[name] as string[] | undefined) ?? [];
   }
@@ -26,6 +32,11 @@ export class CallOptions {
   wholeNumber(name: string, min: number, max: number): number | undefined {
     const text = this.text(name);
     return text === undefined ? undefined : wholeNumber(`--${name}`, text, min, max);
+  }
+
+  /** The page of a list, with so many lines unless the call has `--limit`. */
+  page(lines = 20): { limit: number; after: string | undefined } {
+    return { limit: this.wholeNumber('limit', 1, 1_000) ?? lines, after: this.text('after') };
   }
 }
 

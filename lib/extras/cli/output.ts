@@ -16,6 +16,11 @@ export class Output {
     this.write(`${this.isJson ? escaped(JSON.stringify(data, undefined, 2)) : printable(text())}\n`);
   }
 
+  /** A page of a list, with the cursor of the next one. */
+  page<Page extends { readonly next?: string | undefined }>(page: Page, text: () => string): void {
+    this.result(page, () => [text(), ...(page.next === undefined ? [] : [`More: --after ${page.next}`])].join('\n'));
+  }
+
   /** One of several results that come one after another: for programs one line of JSON each. */
   item(data: unknown, text: () => string): void {
     this.write(`${this.isJson ? escaped(JSON.stringify(data)) : printable(text())}\n`);

@@ -2,7 +2,7 @@ import type { QueueAdmin } from '../../../admin/queue-admin.js';
 import type { JobPreview } from '../../../admin/preview-jobs.js';
 import type { BulkOptions } from '../../../job/bulk-options.js';
 import type { BulkVerb } from '../../../job/changed-states.js';
-import type { ReplayKind, ReplayRate } from '../../../job/replay-options.js';
+import type { ReplayKind } from '../../../job/replay-options.js';
 import type { JobFilter } from '../../../store/admin/admin-store.js';
 import { jobId, type Call, type CallOptions, type Command } from '../command.js';
 import { CommandFailedError, UsageError } from '../errors.js';
@@ -19,13 +19,8 @@ const retryJobs: Change = ({ engine, options }, which, bulk) =>
   engine.admin.retry(which, { ...bulk, ...replayOf(options), create: options.flag('create') });
 
 function replayOf(options: CallOptions): ReplayKind {
-  const [to, rate] = [options.text('to'), options.text('rate')];
   const completed = options.flag('completed');
-  return {
-    ...(to !== undefined && { to }),
-    ...(rate !== undefined && { rate: rate as ReplayRate }),
-    ...(completed && { completed }),
-  };
+  return { ...options.given('to', 'rate'), ...(completed && { completed }) } as ReplayKind;
 }
 
 export const retry: Command = {

@@ -1,5 +1,4 @@
 import type { AdminEnqueueOptions } from '../../../admin/enqueue-job.js';
-import type { Duration } from '../../../common/units.js';
 import { requireUnlessCreated } from '../existing-queue.js';
 import type { CallOptions, Command } from '../command.js';
 import { jsonArgument } from '../json-argument.js';
@@ -18,15 +17,12 @@ export const enqueue: Command = {
 
 /** Another owner of the key is an error: the user wants a new job. */
 function enqueueOptionsOf(options: CallOptions): AdminEnqueueOptions {
-  const [name, delay, priority] = [options.text('name'), options.text('delay'), options.text('priority')];
-  const [key, group] = [options.text('key'), options.text('group')];
+  const { priority, ...texts } = options.given('name', 'delay', 'priority', 'key', 'group');
   return {
-    ...(name !== undefined && { name }),
-    ...(delay !== undefined && { delay: delay as Duration }),
+    ...texts,
     // Anything else stays a text, which the producer refuses by name.
-    ...(priority !== undefined && { priority: /^-?\d+$/.test(priority) ? Number(priority) : (priority as never) }),
-    ...(key !== undefined && { key, onConflict: 'reject' }),
-    ...(group !== undefined && { group }),
+    ...(priority !== undefined && { priority: /^-?\d+$/.test(priority) ? Number(priority) : priority }),
+    ...(texts.key !== undefined && { onConflict: 'reject' }),
     create: options.flag('create'),
-  };
+  } as AdminEnqueueOptions;
 }

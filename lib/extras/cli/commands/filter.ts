@@ -9,15 +9,10 @@ export const FILTER_USAGE =
   '[--header NAME=VALUE]';
 
 export function filterOf(options: CallOptions): JobFilter {
-  const texts = ['queue', 'name', 'error', 'key', 'group', 'schedule', 'owner', 'worker'] as const;
-  const given = texts.flatMap((name) => {
-    const value = options.text(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
   const state = options.text('state');
   const headers = options.texts('header').map(headerOf);
   return {
-    ...Object.fromEntries(given),
+    ...options.given('queue', 'name', 'error', 'key', 'group', 'schedule', 'owner', 'worker'),
     ...(state !== undefined && { state: stateOf(state) }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
   };

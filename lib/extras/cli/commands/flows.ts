@@ -7,28 +7,21 @@ import { table } from '../output.js';
 export const flows: Command = {
   usage: '[--state S] [--queue Q] [--oldest] [--limit N] [--after CURSOR]',
   async run({ engine, options, output }) {
-    const [state, queue] = [options.text('state'), options.text('queue')];
+    const state = options.text('state');
     const filter = {
+      ...options.given('queue'),
       ...(state !== undefined && { state: oneOf(`--state to be ${FLOW_STATES.join(', ')}`, FLOW_STATES, state) }),
-      ...(queue !== undefined && { queue }),
     };
-    const limit = options.wholeNumber('limit', 1, 1_000) ?? 20;
-    await requireExisting({ engine }, queue);
-    const page = await engine.admin.flows(filter, {
-      ...{ limit, after: options.text('after') },
-      order: options.flag('oldest') ? 'oldest' : 'newest',
-    });
+    const asked = options.page();
+    await requireExisting({ engine }, filter.queue);
+    const order = options.flag('oldest') ? 'oldest' : 'newest';
+    const page = await engine.admin.flows(filter, { ...asked, order });
     const now = engine.clock.now().getTime();
     const rows = page.flows.map((flow) => [
       ...[flow.id, flow.state, flow.queue, flow.name],
       ...[age(now - flow.createdAt.getTime()), countsText(flow)],
     ]);
-    output.result(page, () =>
-      [
-        table(['ID', 'STATE', 'QUEUE', 'NAME', 'AGE', 'JOBS'], rows, 'No flows.'),
-        ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
-      ].join('\n'),
-    );
+    output.page(page, () => table(['ID', 'STATE', 'QUEUE', 'NAME', 'AGE', 'JOBS'], rows, 'No flows.'));
   },
 };
 

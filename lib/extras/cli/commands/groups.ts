@@ -11,13 +11,9 @@ export const groups: Command = {
   args: [1, 1],
   async run({ engine, args: [queue], options, output }) {
     await requireExisting({ engine }, queue);
-    const limit = options.wholeNumber('limit', 1, 1_000) ?? 100;
-    const page = await engine.admin.groups(queue!, { limit, after: options.text('after'), counts: true });
-    const lines = () => [
-      table(['GROUP', 'STATE', 'ACTIVE', 'WAITING', 'WEIGHT', 'RESTS UNTIL'], page.groups.map(rowOf), 'No groups.'),
-      ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
-    ];
-    output.result(page, () => lines().join('\n'));
+    const page = await engine.admin.groups(queue!, { ...options.page(100), counts: true });
+    const titles = ['GROUP', 'STATE', 'ACTIVE', 'WAITING', 'WEIGHT', 'RESTS UNTIL'];
+    output.page(page, () => table(titles, page.groups.map(rowOf), 'No groups.'));
   },
 };
 

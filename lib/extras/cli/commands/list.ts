@@ -19,15 +19,10 @@ export const list: Command = {
       ...(state !== undefined && { state: stateOf(state) }),
     };
     await requireExisting({ engine }, filter.queue);
-    const { jobs, next } = await engine.admin.find(filter, {
-      order: orderOf(options, filter.state),
-      limit: options.wholeNumber('limit', 1, 1_000) ?? 20,
-      after: options.text('after'),
-    });
+    const page = { order: orderOf(options, filter.state), ...options.page() };
+    const { jobs, next } = await engine.admin.find(filter, page);
     const listed = jobs.map(({ payload: _payload, headers: _headers, result: _result, ...job }) => job);
-    output.result({ jobs: listed, ...(next && { next }) }, () =>
-      [jobTable(jobs), ...(next ? [`More: --after ${next}`] : [])].join('\n'),
-    );
+    output.page({ jobs: listed, next }, () => jobTable(jobs));
   },
 };
 
