@@ -7,9 +7,9 @@ import { requireExisting } from '../existing-queue.js';
 import { printable, time } from '../output.js';
 import { problemLine, readProblems } from '../problem-lines.js';
 import { onStopSignal } from '../stop-signals.js';
+import { topTable } from './queue-table.js';
 import { readStats } from './read-stats.js';
 import { TopRates } from './top-rates.js';
-import { topTable } from './top-table.js';
 import { TopView } from './top-view.js';
 
 const PAUSE_MS = 2_000;

@@ -26,6 +26,16 @@ const COLUMNS: readonly Column[] = [
   { title: 'NEXT DUE', rank: 10, cell: ({ nextDueInMs }) => age(nextDueInMs) },
 ];
 
+// Without the rates, which `status` does not read.
+const STATUS = ['WAITING', 'SCHEDULED', 'BLOCKED', 'STAGED', 'ACTIVE', 'DEAD', 'OLDEST', 'NEXT DUE', 'WORKERS'];
+
+/** All columns of the statistics. */
+export function statusTable(stats: readonly QueueStats[]): string {
+  if (stats.length === 0) return 'No queues.';
+  const columns = STATUS.map((title) => COLUMNS.find((column) => column.title === title)!);
+  return linesOf(stats, () => undefined, columns).join('\n');
+}
+
 /** As many columns as fit into the width, the important ones first. A name that is too long is cut at its end. */
 export function topTable(
   stats: readonly QueueStats[],
