@@ -2,15 +2,12 @@
 export interface Node {
   readonly type: string;
   readonly parent?: Node;
-  readonly alternate?: Node | null;
   readonly argument?: Node | null;
   readonly arguments?: readonly Node[];
   readonly body?: Node | readonly Node[];
   readonly callee?: Node;
   readonly computed?: boolean;
-  readonly consequent?: Node;
   readonly decorators?: readonly Node[];
-  readonly elements?: readonly (Node | null)[];
   readonly expression?: Node | boolean;
   readonly expressions?: readonly Node[];
   readonly handler?: Node | null;
