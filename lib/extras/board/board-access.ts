@@ -47,9 +47,12 @@ export class BoardAccess {
     throw new Refusal(`No right to ${verb}${where}.`, 403, 'FORBIDDEN');
   }
 
-  /** The items of queues for which the verb is allowed. */
-  filter<Item extends { readonly queue: string }>(items: readonly Item[], verb: BoardVerb = 'read'): Promise<Item[]> {
-    return filterAsync(items, ({ queue }) => this.allows(verb, queue));
+  /** The items for whose queue the verb is allowed. Null: an item without a queue. */
+  filter<Item extends { readonly queue: string | null }>(
+    items: readonly Item[],
+    verb: BoardVerb = 'read',
+  ): Promise<Item[]> {
+    return filterAsync(items, ({ queue }) => this.allows(verb, queue ?? undefined));
   }
 }
 

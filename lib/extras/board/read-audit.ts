@@ -1,6 +1,5 @@
 import { isOptions } from '../../job/expectation.js';
 import type { AuditFilter, AuditRecord } from '../../store/features/audit/audit-store.js';
-import { filterAsync } from './board-access.js';
 import type { BoardCall } from './board-call.js';
 
 /** The changes of administrators. Those of several queues are for viewers who may read without a queue. */
@@ -8,7 +7,7 @@ export async function readAudit({ admin, access, input, redactor }: BoardCall) {
   const filter = input.given('queue', 'by', 'verb') as AuditFilter;
   if (filter.queue !== undefined) await access.require('read', filter.queue);
   const { entries, next } = await admin.audit(filter, { order: 'newest', ...input.page() });
-  const shown = await filterAsync(entries, (entry) => access.allows('read', entry.queue ?? undefined));
+  const shown = await access.filter(entries);
   const withDetails = shown.map(async (entry) => {
     const { which, options } = details(entry, redactor);
     return { ...entry, which, options: await withoutHiddenQueue(options, access) };

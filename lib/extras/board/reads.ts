@@ -4,7 +4,6 @@ import { defined } from '../../job/option-schema.js';
 import type { ErrorRange } from './shared-errors.js';
 import { WRITE_VERBS } from './board-verbs.js';
 import { flowFor, queueFor } from './allowed.js';
-import { filterAsync } from './board-access.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import { readableQueues, readQueues, statisticsOf } from './board-queues.js';
 import { notFound } from '../dashboard/error-status.js';
@@ -82,8 +81,7 @@ async function readQueue(call: BoardCall) {
 
 /** The problems of readable queues, and those of workers for viewers who may read the list of workers. */
 async function readProblems({ problems, access }: BoardCall) {
-  const all = await problems.read();
-  return { problems: await filterAsync(all, ({ queue }) => access.allows('read', queue ?? undefined)) };
+  return { problems: await access.filter(await problems.read()) };
 }
 
 /** Those of the last minute, unless the viewer asks for new ones. */
