@@ -1,8 +1,7 @@
-import { read } from '../api.js';
 import type { AuditEntry, Page } from '../answers.js';
 import { number } from '../format.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
 import { ParamForm } from '../parts/param-form.js';
@@ -34,8 +33,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 /** The changes of administrators. */
 export function AuditPage({ params }: PageProps) {
   const { by, verb, queue, after } = params;
-  const key = href('audit', params);
-  const list = useRead(key, () => read<Page<'entries', AuditEntry>>('audit', { by, verb, queue, after }));
+  const list = useAnswer<Page<'entries', AuditEntry>>('audit', { by, verb, queue, after });
   return (
     <>
       <PageHead title={queue ? `Audit of ${queue}` : 'Audit'} />

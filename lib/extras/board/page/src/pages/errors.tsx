@@ -2,7 +2,7 @@ import type { DeadJobsOfAll, DeadJobsOfQueue, ErrorList, ErrorRange } from '../a
 import { read } from '../api.js';
 import { Sparkline } from '../charts/sparkline.js';
 import { number, plural, sum } from '../format.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer, useRead } from '../live/use-read.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
@@ -82,7 +82,7 @@ export function ErrorsPage({ params }: PageProps) {
   const within = WITHIN[range];
   const order = ORDERS.find(([name]) => name === params['order'])?.[0] ?? 'failed';
   const dead = useRead(`dead ${queue ?? ''}`, () => readDeadJobs(queue), READ_MS);
-  const counted = useRead(`${range} ${queue}`, () => read<ErrorList>('errors', { queue, range }), READ_MS);
+  const counted = useAnswer<ErrorList>('errors', { queue, range }, READ_MS);
   const isRead = counted.data && (dead.data || dead.error);
   const known = dead.data && { ...dead.data, examined: isOfAll(dead.data) ? undefined : dead.data.examined };
   const rows = isRead && sorted(errorRows(counted.data.errors, known), order);

@@ -1,8 +1,7 @@
-import { read } from '../api.js';
 import type { FlowRow, Page } from '../answers.js';
 import { number, plural } from '../format.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import type { IconName } from '../parts/icons.js';
 import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
@@ -56,8 +55,7 @@ const COLUMNS: readonly Column<FlowRow>[] = [
 /** The flows with their jobs by state, the newest first. */
 export function FlowList({ params }: PageProps) {
   const { state = '', queue, after } = params;
-  const key = href('flow', params);
-  const list = useRead(key, () => read<Page<'flows', FlowRow>>('flows', { state, queue, after }));
+  const list = useAnswer<Page<'flows', FlowRow>>('flows', { state, queue, after });
   const flows = list.data?.flows ?? [];
   const at = useRows({ count: flows.length, onOpen: (index) => go('flow', { id: flows[index]!.id }) });
   return (

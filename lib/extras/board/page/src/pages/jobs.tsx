@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { read } from '../api.js';
 import type { JobRow, Page } from '../answers.js';
 import { plural } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton } from '../parts/action.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
@@ -29,7 +28,7 @@ export function JobsPage({ params }: PageProps) {
   const { after } = params;
   const order = params['order'] === 'oldest' ? 'oldest' : 'newest';
   const filter = filterOf(params);
-  const list = useRead(key, () => read<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE }));
+  const list = useAnswer<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE });
   const { rows, others, areNewer, left, showNewer } = useStableJobs(key, list, params['state']);
   const { selected, toggle, setSelected } = useSelection(key, rows);
   const at = useRows({

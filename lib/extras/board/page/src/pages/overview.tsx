@@ -1,10 +1,9 @@
-import { read } from '../api.js';
 import type { Point } from '../answers.js';
 import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
 import { isLoaded, isPartial, problems, queues, sharedReading } from '../live/live.js';
 import { may } from '../live/rights.js';
 import { go } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { Card, Empty, Failure, Loaded, Segments, Skeleton } from '../parts/layout.js';
 import type { PageProps } from '../shell/pages.js';
 import { DatabaseChecks } from './overview/database-checks.js';
@@ -20,7 +19,7 @@ const CHART_HEIGHT = 248;
 /** What is broken, since when, and what helps; then the numbers, and all queues. */
 export function OverviewPage({ params }: PageProps) {
   const step = stepOf(params['step']);
-  const history = useRead(step, () => read<{ points: Point[] }>('history', { step }), HISTORY_MS);
+  const history = useAnswer<{ points: Point[] }>('history', { step }, HISTORY_MS);
   const points = history.data?.points;
   const all = problems.value ?? [];
   const failing = step === 'minute' ? all.find(({ rule }) => rule === 'failing') : undefined;

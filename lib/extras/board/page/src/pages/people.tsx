@@ -1,9 +1,7 @@
-import { read } from '../api.js';
 import type { AssignedRow, JobRow, Page } from '../answers.js';
 import { now } from '../live/clock.js';
 import { rightsFor } from '../live/rights.js';
-import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
@@ -34,8 +32,7 @@ export function PeoplePage({ params }: PageProps) {
 
 function JobsOf({ params }: PageProps) {
   const { owner, queue, stage, after } = params;
-  const key = href('people', params);
-  const list = useRead(key, () => read<Page<'jobs', AssignedRow>>('people', { owner, queue, stage, after }));
+  const list = useAnswer<Page<'jobs', AssignedRow>>('people', { owner, queue, stage, after });
   const of = owner ? `assigned to ${owner}` : stage ? `in stage ${stage} of ${queue}` : `of ${queue} without an owner`;
   const columns: Column<AssignedRow>[] = [
     { title: 'Owner', cell: (job) => job.owner },

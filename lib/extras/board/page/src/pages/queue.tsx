@@ -1,4 +1,3 @@
-import { read } from '../api.js';
 import type { Group, JobRow, Page, Point, Queue } from '../answers.js';
 import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
 import { duration } from '../format.js';
@@ -6,7 +5,7 @@ import { now } from '../live/clock.js';
 import { problems, queues } from '../live/live.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
 import { PageLink } from '../parts/links.js';
@@ -29,7 +28,7 @@ export function QueuePage({ params }: PageProps) {
   const { queue = '', group } = params;
   const known = queues.value.find((one) => one.queue === queue);
   // A queue that is younger than the last update, or none.
-  const own = useRead(queue, () => read<Queue>('queue', { queue }), HISTORY_MS);
+  const own = useAnswer<Queue>('queue', { queue }, HISTORY_MS);
   const record: Queue | undefined = known ?? (own.data && { ...own.data, verbs: [] });
   const crumbs = [['Queues', href('overview')], [queue]] as const;
   if (!record && own.error !== undefined)
@@ -96,7 +95,7 @@ function QueueStatus({ record: { queue, paused, settings } }: { record: Queue })
 function Charts({ params }: PageProps) {
   const { queue = '' } = params;
   const step = stepOf(params['step']);
-  const history = useRead(`${queue} ${step}`, () => read<{ points: Point[] }>('history', { queue, step }), HISTORY_MS);
+  const history = useAnswer<{ points: Point[] }>('history', { queue, step }, HISTORY_MS);
   const points = history.data?.points;
   const failing =
     step === 'minute' ? problemsOf(problems.value, queue).find(({ rule }) => rule === 'failing') : undefined;
@@ -142,7 +141,7 @@ function Charts({ params }: PageProps) {
 }
 
 function NewestJobs({ queue }: { queue: string }) {
-  const newest = useRead(queue, () => read<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST }));
+  const newest = useAnswer<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST });
   return (
     <Card
       isFlush
@@ -163,9 +162,7 @@ function NewestJobs({ queue }: { queue: string }) {
 }
 
 function QueueGroups({ queue, after }: { queue: string; after: string | undefined }) {
-  const page = useRead(`${queue} ${after ?? ''}`, () =>
-    read<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS }),
-  );
+  const page = useAnswer<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS });
   // Most queues have no groups.
   if (!page.error && (!page.data || (page.data.groups.length === 0 && !after))) return null;
   return (

@@ -3,7 +3,7 @@ import type { PastTicks, Schedule } from '../answers.js';
 import { duration } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { ask } from '../parts/dialog.js';
 import { JsonValue } from '../parts/json-tree.js';
@@ -48,7 +48,7 @@ interface Answer {
 
 /** The schedules with their ticks of the next 24 hours, in the time zone of the viewer. */
 export function SchedulesPage({ params: { name } }: PageProps) {
-  const list = useRead('schedules', () => read<Answer>('schedules'), EVERY_MS);
+  const list = useAnswer<Answer>('schedules', {}, EVERY_MS);
   const creatableIn = list.data?.creatableIn ?? [];
   return (
     <>

@@ -1,6 +1,5 @@
-import { read } from '../api.js';
 import type { Subscription } from '../answers.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { useFirstRows } from '../parts/first-rows.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
@@ -21,7 +20,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
 
 /** The subscriptions of queues to topics. */
 export function TopicsPage() {
-  const list = useRead('topics', () => read<{ subscriptions: Subscription[] }>('subscriptions'), EVERY_MS);
+  const list = useAnswer<{ subscriptions: Subscription[] }>('subscriptions', {}, EVERY_MS);
   return (
     <>
       <PageHead title="Topics" />

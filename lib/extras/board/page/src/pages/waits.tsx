@@ -1,8 +1,7 @@
-import { read } from '../api.js';
 import type { Page, WaitRow } from '../answers.js';
 import { may } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
 import { JobLink, Pager, QueueLink } from '../parts/links.js';
 import { ParamForm } from '../parts/param-form.js';
@@ -33,8 +32,7 @@ const COLUMNS: readonly Column<WaitRow>[] = [
 /** The jobs that wait for signals. */
 export function WaitsPage({ params }: PageProps) {
   const { name, key, queue, after } = params;
-  const view = href('waits', { name, key, queue, after });
-  const list = useRead(view, () => read<Page<'waits', WaitRow>>('waits', { name, key, queue, after }));
+  const list = useAnswer<Page<'waits', WaitRow>>('waits', { name, key, queue, after });
   return (
     <>
       <PageHead title="Waits" />

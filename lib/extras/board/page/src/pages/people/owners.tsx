@@ -1,8 +1,7 @@
 import type { JobRow, Page } from '../../answers.js';
-import { read } from '../../api.js';
 import { number } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Card, Empty, Loaded } from '../../parts/layout.js';
 import { Pager, QueueLink } from '../../parts/links.js';
 import { Table, type Column } from '../../parts/table.js';
@@ -23,9 +22,8 @@ interface Share {
 /** The owners of a part of the active jobs. People keep jobs for longer than workers do, so the oldest jobs come first. */
 export function Owners({ params }: PageProps) {
   const { after } = params;
-  const list = useRead(after ?? '', () =>
-    read<Page<'jobs', JobRow>>('jobs', { state: 'active', order: 'oldest', after, limit: MAX_ACTIVE }),
-  );
+  const query = { state: 'active', order: 'oldest', after, limit: MAX_ACTIVE };
+  const list = useAnswer<Page<'jobs', JobRow>>('jobs', query);
   return (
     <Card isFlush title="Owners">
       <Loaded of={list}>

@@ -1,7 +1,6 @@
 import type { Page, SignalRow } from '../../answers.js';
-import { read } from '../../api.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Card, Empty, Loaded } from '../../parts/layout.js';
 import { Pager } from '../../parts/links.js';
 import { Table, type Column } from '../../parts/table.js';
@@ -20,7 +19,7 @@ const COLUMNS: readonly Column<SignalRow>[] = [
 /** The signals that no job has received, for example because of a wrong key. */
 export function UnmatchedSignals({ params }: PageProps) {
   const { sent } = params;
-  const list = useRead(sent ?? '', () => read<Page<'signals', SignalRow>>('signals', { after: sent }), MIN_AGE_MS);
+  const list = useAnswer<Page<'signals', SignalRow>>('signals', { after: sent }, MIN_AGE_MS);
   return (
     <Card isFlush title="Signals that no job has received">
       <Loaded of={list} rows={3}>
