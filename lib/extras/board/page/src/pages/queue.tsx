@@ -8,7 +8,6 @@ import { go, href } from '../live/route.js';
 import { useAnswer } from '../live/use-read.js';
 import { JobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
-import { PageLink } from '../parts/links.js';
 import { disabledText } from '../parts/enabled.js';
 import { ageOf, problemsOf, titleOf } from '../parts/problem-text.js';
 import { Pill } from '../parts/state.js';
@@ -143,15 +142,7 @@ function Charts({ params }: PageProps) {
 function NewestJobs({ queue }: { queue: string }) {
   const newest = useAnswer<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST });
   return (
-    <Card
-      isFlush
-      title="Newest jobs"
-      aside={
-        <PageLink to="jobs" params={{ queue }}>
-          All jobs
-        </PageLink>
-      }
-    >
+    <Card isFlush title="Newest jobs" aside={<a href={href('jobs', { queue })}>All jobs</a>}>
       <Loaded of={newest}>
         {({ jobs }) =>
           jobs.length === 0 ? <Empty icon="jobs" title="No jobs" /> : <JobsTable caption="Newest jobs" jobs={jobs} />
