@@ -126,12 +126,7 @@ export function ErrorsPage({ params }: PageProps) {
         />
       </PageHead>
       <Card isFlush class="errors-card">
-        {dead.error && (
-          <Failure
-            error={{ ...dead.error, text: `The dead jobs could not be read: ${dead.error.text}` }}
-            reload={dead.reload}
-          />
-        )}
+        {dead.error && <Failure error={dead.error} reload={dead.reload} part="dead jobs" />}
         <Loaded of={{ ...counted, data: rows }} rows={8}>
           {(shown) => (
             <>
