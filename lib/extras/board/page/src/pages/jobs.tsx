@@ -5,10 +5,11 @@ import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { useAnswer } from '../live/use-read.js';
 import { ActionButton } from '../parts/action.js';
-import { JobsTable } from '../parts/jobs-table.js';
+import { jobsTable } from '../parts/jobs-table.js';
 import { Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { Pager } from '../parts/links.js';
 import { useRows } from '../parts/rows.js';
+import { Table } from '../parts/table.js';
 import type { PageProps } from '../shell/pages.js';
 import { FilterBar } from './jobs/filter-bar.js';
 import { filterOf } from './jobs/job-filter.js';
@@ -36,8 +37,9 @@ export function JobsPage({ params }: PageProps) {
     onOpen: (index) => go('job', { id: rows[index]!.id }),
     onSelect: (index) => toggle(rows[index]!.id),
   });
-  const toggleAll = () => setSelected(selected.length === rows.length ? [] : rows.map(({ id }) => id));
-  const selection = { ids: new Set(selected.map(({ id }) => id)), toggle, toggleAll };
+  const areAll = selected.length === rows.length;
+  const toggleAll = () => setSelected(areAll ? [] : rows.map(({ id }) => id));
+  const selection = { ids: new Set(selected.map(({ id }) => id)), areAll, toggle, toggleAll };
   const onOrder = (one: string) => go('jobs', { ...params, after: '', order: one === 'newest' ? '' : one });
   return (
     <>
@@ -63,7 +65,7 @@ export function JobsPage({ params }: PageProps) {
               {rows.length === 0 ? (
                 <NoJobs isMore={next !== null} />
               ) : (
-                <JobsTable caption="Jobs" jobs={rows} hasQueue={!params['queue']} at={at} selection={selection} />
+                <Table {...jobsTable({ caption: 'Jobs', hasQueue: !params['queue'], at, selection })} rows={rows} />
               )}
               <Pager page="jobs" params={params} next={next} />
             </>

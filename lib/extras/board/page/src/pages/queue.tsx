@@ -6,8 +6,9 @@ import { problems, queues } from '../live/live.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { useAnswer } from '../live/use-read.js';
-import { JobsTable } from '../parts/jobs-table.js';
+import { jobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
+import { ListCard } from '../parts/list-card.js';
 import { disabledText } from '../parts/enabled.js';
 import { ageOf, problemsOf, titleOf } from '../parts/problem-text.js';
 import { Pill } from '../parts/state.js';
@@ -142,13 +143,14 @@ function Charts({ params }: PageProps) {
 function NewestJobs({ queue }: { queue: string }) {
   const newest = useAnswer<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST });
   return (
-    <Card isFlush title="Newest jobs" aside={<a href={href('jobs', { queue })}>All jobs</a>}>
-      <Loaded of={newest}>
-        {({ jobs }) =>
-          jobs.length === 0 ? <Empty icon="jobs" title="No jobs" /> : <JobsTable caption="Newest jobs" jobs={jobs} />
-        }
-      </Loaded>
-    </Card>
+    <ListCard
+      of={newest}
+      title="Newest jobs"
+      aside={<a href={href('jobs', { queue })}>All jobs</a>}
+      rowsOf={({ jobs }) => jobs}
+      table={jobsTable({ caption: 'Newest jobs' })}
+      empty={() => <Empty icon="jobs" title="No jobs" />}
+    />
   );
 }
 
