@@ -1,5 +1,5 @@
 import type { Group, JobRow, Page, Point, Queue } from '../answers.js';
-import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
+import { AttemptCharts, LatencyCard, RANGES, stepOf, type Step } from '../charts/history.js';
 import { duration } from '../format.js';
 import { now } from '../live/clock.js';
 import { problems, queues } from '../live/live.js';
@@ -97,8 +97,6 @@ function Charts({ params }: PageProps) {
   const step = stepOf(params['step']);
   const history = useAnswer<{ points: Point[] }>('history', { queue, step }, HISTORY_MS);
   const points = history.data?.points;
-  const failing =
-    step === 'minute' ? problemsOf(problems.value, queue).find(({ rule }) => rule === 'failing') : undefined;
   const onRange = (one: Step) => go('queue', { ...params, step: one === 'minute' ? '' : one });
   return (
     <>
@@ -110,30 +108,14 @@ function Charts({ params }: PageProps) {
       >
         <Loaded of={history} rows={11}>
           {({ points: known }) => (
-            <AttemptCharts
-              points={known}
-              step={step}
-              sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
-            />
+            <AttemptCharts points={known} step={step} problems={problemsOf(problems.value, queue)} />
           )}
         </Loaded>
       </Card>
       {(points || !history.error) && (
         <div class="charts even">
-          <Card isFlush class="chart-card">
-            {points ? (
-              <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={140} />
-            ) : (
-              <Skeleton rows={6} />
-            )}
-          </Card>
-          <Card isFlush class="chart-card">
-            {points ? (
-              <LatencyChart {...{ points, step }} title="Run time" field="runMs" height={140} />
-            ) : (
-              <Skeleton rows={6} />
-            )}
-          </Card>
+          <LatencyCard {...{ points, step }} title="Wait to start" field="waitMs" height={140} skeleton={6} />
+          <LatencyCard {...{ points, step }} title="Run time" field="runMs" height={140} skeleton={6} />
         </div>
       )}
     </>
