@@ -8,7 +8,8 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const { timeZone: ZONE } = EXACT.resolvedOptions();
 
-const UNITS = [
+/** The units of durations, the longest one first. */
+export const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import type { Point } from '../answers.js';
+import type { Point, Problem } from '../answers.js';
 import { compact, duration } from '../format.js';
+import { Card, Skeleton } from '../parts/layout.js';
 import type { Series } from './series.js';
 import { TimeChart } from './time-chart.js';
 
@@ -35,13 +36,15 @@ export function evenPoints(points: readonly Point[], step: Step): EvenPoint[] {
   });
 }
 
-interface Props {
+interface AttemptsProps {
   readonly points: readonly Point[];
   readonly step: Step;
+  /** The charts of an hour show when the first failing queue began to fail. */
+  readonly problems: readonly Problem[];
 }
 
 /** Failures have a scale of their own: beside thousands of completions they would be invisible. */
-export function AttemptCharts({ points, step, sinceMs }: Props & { sinceMs?: number | undefined }) {
+export function AttemptCharts({ points, step, problems }: AttemptsProps) {
   const { times, completed, failed } = useMemo(() => {
     const even = evenPoints(points, step);
     return {
@@ -57,7 +60,8 @@ export function AttemptCharts({ points, step, sinceMs }: Props & { sinceMs?: num
       ],
     };
   }, [points, step]);
-  const shared = { times, sync: 'time', format: compact, sinceMs };
+  const since = step === 'minute' ? problems.find(({ rule }) => rule === 'failing')?.since : undefined;
+  const shared = { times, sync: 'time', format: compact, sinceMs: since ? Date.parse(since) : undefined };
   return (
     <>
       <TimeChart label="Completed" series={completed} height={150} hasTimeAxis={false} hasSinceText {...shared} />
@@ -72,15 +76,20 @@ const PERCENTILES: readonly (Omit<Series, 'values'> & { readonly key: 'p50' | 'p
   { key: 'p99', label: '99 %', color: 'attention', kind: 'line', dash: [2, 3] },
 ];
 
-interface LatencyProps extends Props {
+interface LatencyProps {
+  /** Undefined before the answer. */
+  readonly points: readonly Point[] | undefined;
+  readonly step: Step;
   readonly title: string;
   readonly field: 'waitMs' | 'runMs';
-  readonly height?: number;
+  readonly height: number;
+  /** The grey bars before the answer. */
+  readonly skeleton: number;
 }
 
-export function LatencyChart({ points, step, title, field, height = 150 }: LatencyProps) {
+export function LatencyCard({ points, step, title, field, height, skeleton }: LatencyProps) {
   const { times, series } = useMemo(() => {
-    const even = evenPoints(points, step);
+    const even = evenPoints(points ?? [], step);
     const values = (key: 'p50' | 'p95' | 'p99') => even.map((point) => point[field]?.[key] ?? null);
     return {
       times: even.map(({ at }) => at),
@@ -88,12 +97,18 @@ export function LatencyChart({ points, step, title, field, height = 150 }: Laten
     };
   }, [points, step, field]);
   return (
-    <TimeChart
-      label={title}
-      {...{ times, series, height }}
-      sync="time"
-      isDuration
-      format={(value) => duration(Math.round(value))}
-    />
+    <Card isFlush class="chart-card">
+      {points ? (
+        <TimeChart
+          label={title}
+          {...{ times, series, height }}
+          sync="time"
+          isDuration
+          format={(value) => duration(Math.round(value))}
+        />
+      ) : (
+        <Skeleton rows={skeleton} />
+      )}
+    </Card>
   );
 }

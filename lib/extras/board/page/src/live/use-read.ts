@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { failureOf, isForbidden, type ReadFailure } from '../api.js';
+import { failureOf, isForbidden, read, type Query, type ReadFailure } from '../api.js';
 import { hasActedSince, isPaused, turn } from './live.js';
 
 export interface Reading<Answer> {
@@ -74,4 +74,9 @@ export function useRead<Answer>(key: string, load: () => Promise<Answer>, everyM
     turn: state.turn,
     reload: () => latest.current(),
   };
+}
+
+/** The answer to one request, which is its own key. */
+export function useAnswer<Answer>(name: string, query: Query = {}, everyMs = 0): Reading<Answer> {
+  return useRead(JSON.stringify([name, query]), () => read<Answer>(name, query), everyMs);
 }

@@ -1,12 +1,12 @@
-import { read } from '../api.js';
 import type { AuditEntry, Page } from '../answers.js';
 import { number } from '../format.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
-import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { useAnswer } from '../live/use-read.js';
+import { Empty, PageHead } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { ParamForm } from '../parts/param-form.js';
-import { Table, type Column } from '../parts/table.js';
+import type { Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { Selection } from './audit/selection.js';
@@ -34,32 +34,19 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 /** The changes of administrators. */
 export function AuditPage({ params }: PageProps) {
   const { by, verb, queue, after } = params;
-  const key = href('audit', params);
-  const list = useRead(key, () => read<Page<'entries', AuditEntry>>('audit', { by, verb, queue, after }));
+  const list = useAnswer<Page<'entries', AuditEntry>>('audit', { by, verb, queue, after });
   return (
     <>
       <PageHead title={queue ? `Audit of ${queue}` : 'Audit'} />
       <ParamForm label="Filter of the audit" page="audit" fields={FIELDS} params={params} />
-      <Card isFlush>
-        <Loaded of={list} rows={10}>
-          {({ entries, next }) => (
-            <>
-              {entries.length === 0 ? (
-                <Empty icon="audit" title={next ? 'None on this page' : 'No changes'} />
-              ) : (
-                <Table
-                  class="audit-grid"
-                  caption="Changes, newest first"
-                  rows={entries}
-                  keyOf={({ id }) => id}
-                  columns={COLUMNS}
-                />
-              )}
-              <Pager page="audit" params={params} next={next} />
-            </>
-          )}
-        </Loaded>
-      </Card>
+      <ListCard
+        of={list}
+        skeleton={10}
+        rowsOf={({ entries }) => entries}
+        table={{ class: 'audit-grid', caption: 'Changes, newest first', keyOf: ({ id }) => id, columns: COLUMNS }}
+        empty={({ next }) => <Empty icon="audit" title={next ? 'None on this page' : 'No changes'} />}
+        footer={({ next }) => <Pager page="audit" params={params} next={next} />}
+      />
     </>
   );
 }

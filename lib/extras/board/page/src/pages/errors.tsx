@@ -2,7 +2,7 @@ import type { DeadJobsOfAll, DeadJobsOfQueue, ErrorList, ErrorRange } from '../a
 import { read } from '../api.js';
 import { Sparkline } from '../charts/sparkline.js';
 import { number, plural, sum } from '../format.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer, useRead } from '../live/use-read.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
 import { BulkButton } from '../parts/bulk.js';
@@ -26,17 +26,13 @@ const RANGES: readonly (readonly [ErrorRange, string])[] = [
   ['month', '30 days'],
 ];
 
-const WITHIN: Readonly<Record<ErrorRange, string>> = {
-  hour: 'in the last hour',
-  day: 'in the last 24 hours',
-  month: 'in the last 30 days',
-};
-
 const COURSES: Readonly<Record<ErrorRange, string>> = {
   hour: 'Last hour',
   day: 'Last 24 hours',
   month: 'Last 30 days',
 };
+
+const withinOf = (range: ErrorRange) => `in the ${COURSES[range].toLowerCase()}`;
 
 const zero = () => <span class="soft">0</span>;
 const count = (value: number) => (value === 0 ? zero() : number(value));
@@ -48,7 +44,7 @@ const columnsOf = (range: ErrorRange): readonly Column<ErrorRow>[] => [
     title: COURSES[range],
     class: 'spark-cell',
     cell: ({ course }) => (
-      <Sparkline failed={course} height={34} label={`${number(sum(course))} attempts failed ${WITHIN[range]}`} />
+      <Sparkline failed={course} height={34} label={`${number(sum(course))} attempts failed ${withinOf(range)}`} />
     ),
   },
   { title: 'Retried', isNumber: true, cell: ({ retried }) => count(retried) },
@@ -58,12 +54,6 @@ const columnsOf = (range: ErrorRange): readonly Column<ErrorRow>[] => [
   { title: 'Last seen', isNumber: true, cell: ({ lastAt }) => <When at={lastAt} /> },
   actionsColumn((row) => <GroupButtons row={row} />),
 ];
-
-const COLUMNS: Readonly<Record<ErrorRange, readonly Column<ErrorRow>[]>> = {
-  hour: columnsOf('hour'),
-  day: columnsOf('day'),
-  month: columnsOf('month'),
-};
 
 /** The dead jobs of one queue, or of those queues that have the most. */
 async function readDeadJobs(queue: string | undefined): Promise<DeadJobsOfAll> {
@@ -79,10 +69,10 @@ async function readDeadJobs(queue: string | undefined): Promise<DeadJobsOfAll> {
 export function ErrorsPage({ params }: PageProps) {
   const { queue } = params;
   const [range] = RANGES.find(([name]) => name === params['range']) ?? RANGES[0]!;
-  const within = WITHIN[range];
+  const within = withinOf(range);
   const order = ORDERS.find(([name]) => name === params['order'])?.[0] ?? 'failed';
   const dead = useRead(`dead ${queue ?? ''}`, () => readDeadJobs(queue), READ_MS);
-  const counted = useRead(`${range} ${queue}`, () => read<ErrorList>('errors', { queue, range }), READ_MS);
+  const counted = useAnswer<ErrorList>('errors', { queue, range }, READ_MS);
   const isRead = counted.data && (dead.data || dead.error);
   const known = dead.data && { ...dead.data, examined: isOfAll(dead.data) ? undefined : dead.data.examined };
   const rows = isRead && sorted(errorRows(counted.data.errors, known), order);
@@ -126,12 +116,7 @@ export function ErrorsPage({ params }: PageProps) {
         />
       </PageHead>
       <Card isFlush class="errors-card">
-        {dead.error && (
-          <Failure
-            error={{ ...dead.error, text: `The dead jobs could not be read: ${dead.error.text}` }}
-            reload={dead.reload}
-          />
-        )}
+        {dead.error && <Failure error={dead.error} reload={dead.reload} part="dead jobs" />}
         <Loaded of={{ ...counted, data: rows }} rows={8}>
           {(shown) => (
             <>
@@ -167,7 +152,7 @@ function Errors({ all, range }: { all: readonly ErrorRow[]; range: ErrorRange })
   const at = useRows({ count: rows.length, onOpen: (index) => go('job', { id: rows[index]!.jobId }) });
   return (
     <>
-      <Table class="errors-grid" caption="Errors" {...{ rows, keyOf, at }} columns={COLUMNS[range]} />
+      <Table class="errors-grid" caption="Errors" {...{ rows, keyOf, at }} columns={columnsOf(range)} />
       {footer}
     </>
   );

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { read } from '../api.js';
 import type { Flow, FlowJob } from '../answers.js';
 import { plural } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { useFirstRows } from '../parts/first-rows.js';
 import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
@@ -33,7 +32,7 @@ export function FlowPage({ params }: PageProps) {
 
 /** @param job the id of the selected one */
 function OneFlow({ id, job }: { id: string; job: string | undefined }) {
-  const flow = useRead(id, () => read<Flow>('flow', { id }));
+  const flow = useAnswer<Flow>('flow', { id });
   const crumbs = [['Flows', href('flow')], [`Flow ${id}`]] as const;
   return (
     <>

@@ -1,15 +1,15 @@
-import { read } from '../api.js';
 import type { FlowRow, Page } from '../answers.js';
 import { number, plural } from '../format.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import type { IconName } from '../parts/icons.js';
-import { Card, Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
+import { Empty, PageHead, Segments } from '../parts/layout.js';
 import { Pager, QueueLink } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { ParamForm } from '../parts/param-form.js';
 import { useRows } from '../parts/rows.js';
 import { State } from '../parts/state.js';
-import { Table, type Column } from '../parts/table.js';
+import type { Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { FLOW_JOB_STATES, StackBar } from './flow/stack-bar.js';
@@ -56,8 +56,7 @@ const COLUMNS: readonly Column<FlowRow>[] = [
 /** The flows with their jobs by state, the newest first. */
 export function FlowList({ params }: PageProps) {
   const { state = '', queue, after } = params;
-  const key = href('flow', params);
-  const list = useRead(key, () => read<Page<'flows', FlowRow>>('flows', { state, queue, after }));
+  const list = useAnswer<Page<'flows', FlowRow>>('flows', { state, queue, after });
   const flows = list.data?.flows ?? [];
   const at = useRows({ count: flows.length, onOpen: (index) => go('flow', { id: flows[index]!.id }) });
   return (
@@ -70,29 +69,18 @@ export function FlowList({ params }: PageProps) {
         options={STATES}
         onChange={(one) => go('flow', { queue, state: one })}
       />
-      <Card isFlush>
-        <Loaded of={list} rows={10}>
-          {({ next }) => (
-            <>
-              {flows.length === 0 ? (
-                <Empty icon="flow" title={emptyTitle(state, next)}>
-                  A producer stores a flow of jobs, of which some run after others.
-                </Empty>
-              ) : (
-                <Table
-                  class="flows-grid"
-                  caption="Flows, newest first"
-                  rows={flows}
-                  keyOf={({ id }) => id}
-                  columns={COLUMNS}
-                  at={at}
-                />
-              )}
-              <Pager page="flow" params={params} next={next} />
-            </>
-          )}
-        </Loaded>
-      </Card>
+      <ListCard
+        of={list}
+        skeleton={10}
+        rowsOf={(answer) => answer.flows}
+        table={{ class: 'flows-grid', caption: 'Flows, newest first', keyOf: ({ id }) => id, columns: COLUMNS, at }}
+        empty={({ next }) => (
+          <Empty icon="flow" title={emptyTitle(state, next)}>
+            A producer stores a flow of jobs, of which some run after others.
+          </Empty>
+        )}
+        footer={({ next }) => <Pager page="flow" params={params} next={next} />}
+      />
     </>
   );
 }

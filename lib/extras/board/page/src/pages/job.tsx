@@ -1,10 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { read } from '../api.js';
 import type { Job, Shown } from '../answers.js';
 import { short } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, startAction } from '../parts/action.js';
 import { Icon } from '../parts/icons.js';
 import { Copy } from '../parts/copy.js';
@@ -28,7 +27,7 @@ const FINISHED = ['completed', 'dead', 'cancelled'];
 
 export function JobPage({ params }: PageProps) {
   const { id = '' } = params;
-  const job = useRead(id, () => read<Job>('job', { id }));
+  const job = useAnswer<Job>('job', { id });
   return (
     <>
       <Head id={id} job={job.data} />

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
-import { read } from '../api.js';
 import type { JobRow, Page } from '../answers.js';
 import { plural } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton } from '../parts/action.js';
-import { JobsTable } from '../parts/jobs-table.js';
+import { jobsTable } from '../parts/jobs-table.js';
 import { Empty, Loaded, PageHead, Segments } from '../parts/layout.js';
 import { Pager } from '../parts/links.js';
 import { useRows } from '../parts/rows.js';
+import { Table } from '../parts/table.js';
 import type { PageProps } from '../shell/pages.js';
 import { FilterBar } from './jobs/filter-bar.js';
 import { filterOf } from './jobs/job-filter.js';
@@ -29,7 +29,7 @@ export function JobsPage({ params }: PageProps) {
   const { after } = params;
   const order = params['order'] === 'oldest' ? 'oldest' : 'newest';
   const filter = filterOf(params);
-  const list = useRead(key, () => read<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE }));
+  const list = useAnswer<Page<'jobs', JobRow>>('jobs', { ...filter, order, after, limit: PAGE_SIZE });
   const { rows, others, areNewer, left, showNewer } = useStableJobs(key, list, params['state']);
   const { selected, toggle, setSelected } = useSelection(key, rows);
   const at = useRows({
@@ -37,8 +37,9 @@ export function JobsPage({ params }: PageProps) {
     onOpen: (index) => go('job', { id: rows[index]!.id }),
     onSelect: (index) => toggle(rows[index]!.id),
   });
-  const toggleAll = () => setSelected(selected.length === rows.length ? [] : rows.map(({ id }) => id));
-  const selection = { ids: new Set(selected.map(({ id }) => id)), toggle, toggleAll };
+  const areAll = selected.length === rows.length;
+  const toggleAll = () => setSelected(areAll ? [] : rows.map(({ id }) => id));
+  const selection = { ids: new Set(selected.map(({ id }) => id)), areAll, toggle, toggleAll };
   const onOrder = (one: string) => go('jobs', { ...params, after: '', order: one === 'newest' ? '' : one });
   return (
     <>
@@ -64,7 +65,7 @@ export function JobsPage({ params }: PageProps) {
               {rows.length === 0 ? (
                 <NoJobs isMore={next !== null} />
               ) : (
-                <JobsTable caption="Jobs" jobs={rows} hasQueue={!params['queue']} at={at} selection={selection} />
+                <Table {...jobsTable({ caption: 'Jobs', hasQueue: !params['queue'], at, selection })} rows={rows} />
               )}
               <Pager page="jobs" params={params} next={next} />
             </>

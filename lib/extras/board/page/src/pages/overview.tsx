@@ -1,11 +1,11 @@
-import { read } from '../api.js';
 import type { Point } from '../answers.js';
-import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
+import { AttemptCharts, LatencyCard, RANGES, stepOf, type Step } from '../charts/history.js';
 import { isLoaded, isPartial, problems, queues, sharedReading } from '../live/live.js';
 import { may } from '../live/rights.js';
 import { go } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
-import { Card, Empty, Failure, Loaded, Segments, Skeleton } from '../parts/layout.js';
+import { useAnswer } from '../live/use-read.js';
+import { Card, Empty, Failure, Loaded, Segments } from '../parts/layout.js';
+import { keyOf } from '../parts/problem-text.js';
 import type { PageProps } from '../shell/pages.js';
 import { DatabaseChecks } from './overview/database-checks.js';
 import { ProblemCard, ProblemLinks } from './overview/problem-card.js';
@@ -15,15 +15,12 @@ import { Verdict } from './overview/verdict.js';
 
 const MAX_CARDS = 3;
 const HISTORY_MS = 30_000;
-const CHART_HEIGHT = 248;
 
 /** What is broken, since when, and what helps; then the numbers, and all queues. */
 export function OverviewPage({ params }: PageProps) {
   const step = stepOf(params['step']);
-  const history = useRead(step, () => read<{ points: Point[] }>('history', { step }), HISTORY_MS);
+  const history = useAnswer<{ points: Point[] }>('history', { step }, HISTORY_MS);
   const points = history.data?.points;
-  const all = problems.value ?? [];
-  const failing = step === 'minute' ? all.find(({ rule }) => rule === 'failing') : undefined;
   const onRange = (one: Step) => go('overview', { ...params, step: one === 'minute' ? '' : one });
   const isEmpty = isLoaded.value && queues.value.length === 0;
   return (
@@ -39,23 +36,11 @@ export function OverviewPage({ params }: PageProps) {
           <div class="charts two">
             <Card isFlush class="chart-card">
               <Loaded of={history} rows={11}>
-                {({ points: known }) => (
-                  <AttemptCharts
-                    points={known}
-                    step={step}
-                    sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
-                  />
-                )}
+                {({ points: known }) => <AttemptCharts points={known} step={step} problems={problems.value ?? []} />}
               </Loaded>
             </Card>
             {(points || !history.error) && (
-              <Card isFlush class="chart-card">
-                {points ? (
-                  <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={CHART_HEIGHT} />
-                ) : (
-                  <Skeleton rows={11} />
-                )}
-              </Card>
+              <LatencyCard {...{ points, step }} title="Wait to start" field="waitMs" height={248} skeleton={11} />
             )}
           </div>
           <QueueTable params={params} />
@@ -73,7 +58,7 @@ function ProblemCards() {
       {all.length > 0 && (
         <div class="problems">
           {all.slice(0, MAX_CARDS).map((problem) => (
-            <ProblemCard key={`${problem.rule} ${problem.queue ?? problem.message}`} problem={problem} />
+            <ProblemCard key={keyOf(problem)} problem={problem} />
           ))}
         </div>
       )}

@@ -1,13 +1,12 @@
-import { read } from '../api.js';
 import type { AssignedRow, JobRow, Page } from '../answers.js';
 import { now } from '../live/clock.js';
 import { rightsFor } from '../live/rights.js';
-import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
-import { JobsTable } from '../parts/jobs-table.js';
-import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { jobsTable } from '../parts/jobs-table.js';
+import { Empty, PageHead } from '../parts/layout.js';
 import { Pager } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { ParamForm } from '../parts/param-form.js';
 import { actionsColumn, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
@@ -34,8 +33,7 @@ export function PeoplePage({ params }: PageProps) {
 
 function JobsOf({ params }: PageProps) {
   const { owner, queue, stage, after } = params;
-  const key = href('people', params);
-  const list = useRead(key, () => read<Page<'jobs', AssignedRow>>('people', { owner, queue, stage, after }));
+  const list = useAnswer<Page<'jobs', AssignedRow>>('people', { owner, queue, stage, after });
   const of = owner ? `assigned to ${owner}` : stage ? `in stage ${stage} of ${queue}` : `of ${queue} without an owner`;
   const columns: Column<AssignedRow>[] = [
     { title: 'Owner', cell: (job) => job.owner },
@@ -45,23 +43,16 @@ function JobsOf({ params }: PageProps) {
     takeBackColumn(),
   ];
   return (
-    <Card isFlush title={`Jobs ${of}`}>
-      <Loaded of={list}>
-        {({ jobs, next }) => (
-          <>
-            {jobs.length === 0 ? (
-              <Empty
-                icon="people"
-                title={next ? 'None of these jobs matches. The next page searches on.' : 'No jobs'}
-              />
-            ) : (
-              <JobsTable caption={`Jobs ${of}`} jobs={jobs} hasQueue={!queue} more={columns} />
-            )}
-            <Pager page="people" params={params} next={next} />
-          </>
-        )}
-      </Loaded>
-    </Card>
+    <ListCard
+      of={list}
+      title={`Jobs ${of}`}
+      rowsOf={({ jobs }) => jobs}
+      table={jobsTable({ caption: `Jobs ${of}`, hasQueue: !queue, more: columns })}
+      empty={({ next }) => (
+        <Empty icon="people" title={next ? 'None of these jobs matches. The next page searches on.' : 'No jobs'} />
+      )}
+      footer={({ next }) => <Pager page="people" params={params} next={next} />}
+    />
   );
 }
 

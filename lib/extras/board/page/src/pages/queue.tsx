@@ -1,15 +1,14 @@
-import { read } from '../api.js';
 import type { Group, JobRow, Page, Point, Queue } from '../answers.js';
-import { AttemptCharts, LatencyChart, RANGES, stepOf, type Step } from '../charts/history.js';
+import { AttemptCharts, LatencyCard, RANGES, stepOf, type Step } from '../charts/history.js';
 import { duration } from '../format.js';
 import { now } from '../live/clock.js';
 import { problems, queues } from '../live/live.js';
 import { rightsFor } from '../live/rights.js';
 import { go, href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
-import { JobsTable } from '../parts/jobs-table.js';
+import { useAnswer } from '../live/use-read.js';
+import { jobsTable } from '../parts/jobs-table.js';
 import { Card, Empty, Failure, Loaded, PageHead, Segments, Skeleton } from '../parts/layout.js';
-import { PageLink } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { disabledText } from '../parts/enabled.js';
 import { ageOf, problemsOf, titleOf } from '../parts/problem-text.js';
 import { Pill } from '../parts/state.js';
@@ -29,7 +28,7 @@ export function QueuePage({ params }: PageProps) {
   const { queue = '', group } = params;
   const known = queues.value.find((one) => one.queue === queue);
   // A queue that is younger than the last update, or none.
-  const own = useRead(queue, () => read<Queue>('queue', { queue }), HISTORY_MS);
+  const own = useAnswer<Queue>('queue', { queue }, HISTORY_MS);
   const record: Queue | undefined = known ?? (own.data && { ...own.data, verbs: [] });
   const crumbs = [['Queues', href('overview')], [queue]] as const;
   if (!record && own.error !== undefined)
@@ -96,10 +95,8 @@ function QueueStatus({ record: { queue, paused, settings } }: { record: Queue })
 function Charts({ params }: PageProps) {
   const { queue = '' } = params;
   const step = stepOf(params['step']);
-  const history = useRead(`${queue} ${step}`, () => read<{ points: Point[] }>('history', { queue, step }), HISTORY_MS);
+  const history = useAnswer<{ points: Point[] }>('history', { queue, step }, HISTORY_MS);
   const points = history.data?.points;
-  const failing =
-    step === 'minute' ? problemsOf(problems.value, queue).find(({ rule }) => rule === 'failing') : undefined;
   const onRange = (one: Step) => go('queue', { ...params, step: one === 'minute' ? '' : one });
   return (
     <>
@@ -111,30 +108,14 @@ function Charts({ params }: PageProps) {
       >
         <Loaded of={history} rows={11}>
           {({ points: known }) => (
-            <AttemptCharts
-              points={known}
-              step={step}
-              sinceMs={failing?.since ? Date.parse(failing.since) : undefined}
-            />
+            <AttemptCharts points={known} step={step} problems={problemsOf(problems.value, queue)} />
           )}
         </Loaded>
       </Card>
       {(points || !history.error) && (
         <div class="charts even">
-          <Card isFlush class="chart-card">
-            {points ? (
-              <LatencyChart {...{ points, step }} title="Wait to start" field="waitMs" height={140} />
-            ) : (
-              <Skeleton rows={6} />
-            )}
-          </Card>
-          <Card isFlush class="chart-card">
-            {points ? (
-              <LatencyChart {...{ points, step }} title="Run time" field="runMs" height={140} />
-            ) : (
-              <Skeleton rows={6} />
-            )}
-          </Card>
+          <LatencyCard {...{ points, step }} title="Wait to start" field="waitMs" height={140} skeleton={6} />
+          <LatencyCard {...{ points, step }} title="Run time" field="runMs" height={140} skeleton={6} />
         </div>
       )}
     </>
@@ -142,30 +123,21 @@ function Charts({ params }: PageProps) {
 }
 
 function NewestJobs({ queue }: { queue: string }) {
-  const newest = useRead(queue, () => read<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST }));
+  const newest = useAnswer<Page<'jobs', JobRow>>('jobs', { queue, order: 'newest', limit: NEWEST });
   return (
-    <Card
-      isFlush
+    <ListCard
+      of={newest}
       title="Newest jobs"
-      aside={
-        <PageLink to="jobs" params={{ queue }}>
-          All jobs
-        </PageLink>
-      }
-    >
-      <Loaded of={newest}>
-        {({ jobs }) =>
-          jobs.length === 0 ? <Empty icon="jobs" title="No jobs" /> : <JobsTable caption="Newest jobs" jobs={jobs} />
-        }
-      </Loaded>
-    </Card>
+      aside={<a href={href('jobs', { queue })}>All jobs</a>}
+      rowsOf={({ jobs }) => jobs}
+      table={jobsTable({ caption: 'Newest jobs' })}
+      empty={() => <Empty icon="jobs" title="No jobs" />}
+    />
   );
 }
 
 function QueueGroups({ queue, after }: { queue: string; after: string | undefined }) {
-  const page = useRead(`${queue} ${after ?? ''}`, () =>
-    read<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS }),
-  );
+  const page = useAnswer<Page<'groups', Group>>('groups', { queue, after, limit: GROUPS });
   // Most queues have no groups.
   if (!page.error && (!page.data || (page.data.groups.length === 0 && !after))) return null;
   return (

@@ -3,15 +3,15 @@ import type { PastTicks, Schedule } from '../answers.js';
 import { duration } from '../format.js';
 import { rightsFor } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
+import { useAnswer } from '../live/use-read.js';
 import { ActionButton, type Action } from '../parts/action.js';
 import { ask } from '../parts/dialog.js';
 import { JsonValue } from '../parts/json-tree.js';
-import { useFirstRows } from '../parts/first-rows.js';
-import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { Empty, PageHead } from '../parts/layout.js';
 import { JobLink, QueueLink } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { State } from '../parts/state.js';
-import { actionsColumn, Table, type Column } from '../parts/table.js';
+import { actionsColumn, type Column } from '../parts/table.js';
 import { announceError } from '../parts/toasts.js';
 import { toggleAction } from '../parts/toggle.js';
 import { When } from '../parts/when.js';
@@ -48,7 +48,7 @@ interface Answer {
 
 /** The schedules with their ticks of the next 24 hours, in the time zone of the viewer. */
 export function SchedulesPage({ params: { name } }: PageProps) {
-  const list = useRead('schedules', () => read<Answer>('schedules'), EVERY_MS);
+  const list = useAnswer<Answer>('schedules', {}, EVERY_MS);
   const creatableIn = list.data?.creatableIn ?? [];
   return (
     <>
@@ -62,53 +62,41 @@ export function SchedulesPage({ params: { name } }: PageProps) {
       >
         <span class="soft">the next 24 hours in your time zone</span>
       </PageHead>
-      <Card isFlush>
-        <Loaded of={list} rows={8}>
-          {({ schedules }) =>
-            name ? (
-              <Chosen name={name} all={schedules} />
-            ) : schedules.length === 0 ? (
-              <Empty icon="schedules" title="No schedules">
-                A handler declares one with @Schedule, and QueueSchedules stores one.
-              </Empty>
-            ) : (
-              <Schedules all={schedules} />
-            )
-          }
-        </Loaded>
-      </Card>
+      <ListCard
+        of={list}
+        skeleton={8}
+        rowsOf={({ schedules }) => (name ? schedules.filter((one) => one.name === name) : schedules)}
+        table={{ class: 'schedule-grid', caption: 'Schedules', keyOf: (one) => one.name, columns: COLUMNS }}
+        first={['schedules', MAX_ROWS]}
+        empty={() => <NoSchedules name={name} />}
+        footer={() => name && <AllSchedules />}
+      />
     </>
   );
 }
 
-/** One schedule, to which a job links. */
-function Chosen({ name, all }: { name: string; all: readonly Schedule[] }) {
-  const chosen = all.filter((one) => one.name === name);
+function NoSchedules({ name }: { name: string | undefined }) {
+  if (name)
+    return (
+      <Empty icon="schedules" title={`There is no schedule "${name}"`}>
+        It was removed, or you have no right to read it.
+      </Empty>
+    );
   return (
-    <>
-      {chosen.length > 0 ? (
-        <Schedules all={chosen} />
-      ) : (
-        <Empty icon="schedules" title={`There is no schedule "${name}"`}>
-          It was removed, or you have no right to read it.
-        </Empty>
-      )}
-      <footer class="pager">
-        <a class="button" href={href('schedules')}>
-          All schedules
-        </a>
-      </footer>
-    </>
+    <Empty icon="schedules" title="No schedules">
+      A handler declares one with @Schedule, and QueueSchedules stores one.
+    </Empty>
   );
 }
 
-function Schedules({ all }: { all: readonly Schedule[] }) {
-  const { rows, footer } = useFirstRows(all, 'schedules', MAX_ROWS);
+/** Beside the one schedule to which a job links. */
+function AllSchedules() {
   return (
-    <>
-      <Table class="schedule-grid" caption="Schedules" rows={rows} keyOf={({ name }) => name} columns={COLUMNS} />
-      {footer}
-    </>
+    <footer class="pager">
+      <a class="button" href={href('schedules')}>
+        All schedules
+      </a>
+    </footer>
   );
 }
 

@@ -1,10 +1,9 @@
-import { read } from '../api.js';
 import type { Subscription } from '../answers.js';
-import { useRead } from '../live/use-read.js';
-import { useFirstRows } from '../parts/first-rows.js';
-import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { useAnswer } from '../live/use-read.js';
+import { Empty, PageHead } from '../parts/layout.js';
 import { QueueLink } from '../parts/links.js';
-import { Table, type Column } from '../parts/table.js';
+import { ListCard } from '../parts/list-card.js';
+import type { Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 
 const EVERY_MS = 15_000;
@@ -21,32 +20,20 @@ const COLUMNS: readonly Column<Subscription>[] = [
 
 /** The subscriptions of queues to topics. */
 export function TopicsPage() {
-  const list = useRead('topics', () => read<{ subscriptions: Subscription[] }>('subscriptions'), EVERY_MS);
+  const list = useAnswer<{ subscriptions: Subscription[] }>('subscriptions', {}, EVERY_MS);
   return (
     <>
       <PageHead title="Topics" />
-      <Card isFlush>
-        <Loaded of={list}>
-          {({ subscriptions }) =>
-            subscriptions.length === 0 ? (
-              <Empty icon="topics" title="No queue has subscribed to a topic" />
-            ) : (
-              <Subscriptions all={subscriptions} />
-            )
-          }
-        </Loaded>
-      </Card>
-    </>
-  );
-}
-
-function Subscriptions({ all }: { all: readonly Subscription[] }) {
-  const { rows, footer } = useFirstRows(all, 'subscriptions');
-  const keyOf = ({ queue, topic }: Subscription) => `${queue} ${topic}`;
-  return (
-    <>
-      <Table caption="Subscriptions of queues to topics" {...{ rows, keyOf }} columns={COLUMNS} />
-      {footer}
+      <ListCard
+        of={list}
+        rowsOf={({ subscriptions }) => subscriptions}
+        table={{
+          ...{ caption: 'Subscriptions of queues to topics', columns: COLUMNS },
+          keyOf: ({ queue, topic }) => `${queue} ${topic}`,
+        }}
+        first={['subscriptions']}
+        empty={() => <Empty icon="topics" title="No queue has subscribed to a topic" />}
+      />
     </>
   );
 }

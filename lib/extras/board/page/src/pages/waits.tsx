@@ -1,12 +1,12 @@
-import { read } from '../api.js';
 import type { Page, WaitRow } from '../answers.js';
 import { may } from '../live/rights.js';
 import { href } from '../live/route.js';
-import { useRead } from '../live/use-read.js';
-import { Card, Empty, Loaded, PageHead } from '../parts/layout.js';
+import { useAnswer } from '../live/use-read.js';
+import { Empty, PageHead } from '../parts/layout.js';
 import { JobLink, Pager, QueueLink } from '../parts/links.js';
+import { ListCard } from '../parts/list-card.js';
 import { ParamForm } from '../parts/param-form.js';
-import { actionsColumn, Table, type Column } from '../parts/table.js';
+import { actionsColumn, type Column } from '../parts/table.js';
 import { When } from '../parts/when.js';
 import type { PageProps } from '../shell/pages.js';
 import { SignalButton } from './job/signal-button.js';
@@ -33,35 +33,27 @@ const COLUMNS: readonly Column<WaitRow>[] = [
 /** The jobs that wait for signals. */
 export function WaitsPage({ params }: PageProps) {
   const { name, key, queue, after } = params;
-  const view = href('waits', { name, key, queue, after });
-  const list = useRead(view, () => read<Page<'waits', WaitRow>>('waits', { name, key, queue, after }));
+  const list = useAnswer<Page<'waits', WaitRow>>('waits', { name, key, queue, after });
   return (
     <>
       <PageHead title="Waits" />
       <ParamForm label="Filter of the waits" page="waits" fields={FIELDS} params={params} />
-      <Card isFlush>
-        <Loaded of={list} rows={10}>
-          {({ waits, next }) => (
-            <>
-              {waits.length === 0 ? (
-                <Empty icon="signal" title={next === null ? 'No job waits for such a signal' : 'None on this page'}>
-                  A handler waits with <code>job.waitFor(name, {'{ key }'})</code>, until a signal with this name and
-                  key comes.
-                </Empty>
-              ) : (
-                <Table
-                  class="waits-grid"
-                  caption="Jobs that wait for signals"
-                  rows={waits}
-                  keyOf={({ jobId, name: signal }) => `${jobId} ${signal}`}
-                  columns={COLUMNS}
-                />
-              )}
-              <Pager page="waits" params={params} next={next} />
-            </>
-          )}
-        </Loaded>
-      </Card>
+      <ListCard
+        of={list}
+        skeleton={10}
+        rowsOf={({ waits }) => waits}
+        table={{
+          ...{ class: 'waits-grid', caption: 'Jobs that wait for signals', columns: COLUMNS },
+          keyOf: ({ jobId, name: signal }) => `${jobId} ${signal}`,
+        }}
+        empty={({ next }) => (
+          <Empty icon="signal" title={next === null ? 'No job waits for such a signal' : 'None on this page'}>
+            A handler waits with <code>job.waitFor(name, {'{ key }'})</code>, until a signal with this name and key
+            comes.
+          </Empty>
+        )}
+        footer={({ next }) => <Pager page="waits" params={params} next={next} />}
+      />
       {may('read') && <UnmatchedSignals params={params} />}
     </>
   );

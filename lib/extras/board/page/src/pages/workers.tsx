@@ -124,16 +124,7 @@ function WorkerQueueLine({ row }: { row: WorkerQueue }) {
         max={slots}
         isPressed={prefetched > 0}
         label={`Running jobs of ${queue}`}
-        text={
-          <>
-            {number(running)}
-            <span class="soft">
-              {' '}
-              / {number(slots)}
-              {prefetched > 0 && `, ${number(prefetched)} prefetched`}
-            </span>
-          </>
-        }
+        note={prefetched > 0 ? `, ${number(prefetched)} prefetched` : ''}
       />
     </li>
   );

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { number } from '../format.js';
 
 interface Props {
   readonly value: number;
@@ -7,20 +8,19 @@ interface Props {
   readonly label: string;
   /** Jobs wait for room. Full slots are good work, unless others wait for them. */
   readonly isPressed?: boolean;
+  /** In place of the number, such as a link to its jobs. */
+  readonly children?: ComponentChildren;
+  /** After the limit. */
+  readonly note?: string;
+  /** In place of the number and its limit. */
   readonly text?: ComponentChildren;
 }
 
 const MAX_SLOTS = 16;
 
 /** A number against its limit: slots as squares while they are few. */
-export function Gauge({ value, max, label, isPressed = false, text }: Props) {
+export function Gauge({ value, max, label, isPressed = false, children, note = '', text }: Props) {
   const isFull = isPressed && max !== null && value >= max;
-  const shown = text ?? (
-    <>
-      {value}
-      {max !== null && <span class="soft"> / {max}</span>}
-    </>
-  );
   return (
     <div class={`gauge ${isFull ? 't-full' : ''}`}>
       {max !== null && (
@@ -35,7 +35,14 @@ export function Gauge({ value, max, label, isPressed = false, text }: Props) {
           {max <= MAX_SLOTS ? <Slots value={value} max={max} /> : <Bar share={value / max} />}
         </span>
       )}
-      <span class="gauge-text">{shown}</span>
+      <span class="gauge-text">
+        {text ?? (
+          <>
+            {children ?? number(value)}
+            {max !== null && <span class="soft">{` / ${number(max)}${note}`}</span>}
+          </>
+        )}
+      </span>
     </div>
   );
 }

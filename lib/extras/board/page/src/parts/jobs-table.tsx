@@ -3,15 +3,14 @@ import type { JobRow } from '../answers.js';
 import { errorName } from '../format.js';
 import { JobLink, QueueLink } from './links.js';
 import { iconOf, JobState, State } from './state.js';
-import { Table, type Column } from './table.js';
+import type { Column, TableLayout } from './table.js';
 import { When } from './when.js';
 
-/** `left`: the job is no longer in the state of the filter. */
-type Listed = JobRow & { readonly left?: boolean };
+/** `left`: the job is no longer in the state of the filter, or it was removed. */
+export type ListedJob = JobRow & { readonly left?: boolean };
 
-interface Props<Row extends Listed> {
+interface Options<Row extends ListedJob> {
   readonly caption: string;
-  readonly jobs: readonly Row[];
   /** Shows the queue of each job. */
   readonly hasQueue?: boolean;
   readonly at?: number;
@@ -20,15 +19,18 @@ interface Props<Row extends Listed> {
   readonly more?: readonly Column<Row>[];
 }
 
-export interface JobSelection {
+interface JobSelection {
   readonly ids: ReadonlySet<number>;
+  readonly areAll: boolean;
   toggle(id: number): void;
   toggleAll(): void;
 }
 
-export function JobsTable<Row extends Listed>({ caption, jobs, hasQueue, at, selection, more = [] }: Props<Row>) {
+/** The columns of jobs in each list of them. */
+export function jobsTable<Row extends ListedJob>(options: Options<Row>): TableLayout<Row> {
+  const { caption, hasQueue, at = -1, selection, more = [] } = options;
   const columns: Column<Row>[] = [
-    ...(selection ? [selectColumn<Row>(selection, jobs.length)] : []),
+    ...(selection ? [selectColumn<Row>(selection)] : []),
     { title: 'Job', class: 'c-id', isUnlabelled: true, cell: ({ id }) => <JobLink id={id} /> },
     { title: 'State', class: 'c-state', isUnlabelled: true, cell: stateCell },
     ...(hasQueue
@@ -52,39 +54,26 @@ export function JobsTable<Row extends Listed>({ caption, jobs, hasQueue, at, sel
     },
     ...more,
   ];
-  return (
-    <Table
-      class="jobs-grid"
-      caption={caption}
-      rows={jobs}
-      keyOf={({ id }) => id}
-      columns={columns}
-      at={at ?? -1}
-      rowClass={({ id, left }) => `${selection?.ids.has(id) ? 'chosen' : ''} ${left ? 'left' : ''}`}
-    />
-  );
+  return {
+    ...{ class: 'jobs-grid', caption, columns, at },
+    keyOf: ({ id }) => id,
+    rowClass: ({ id, left }) => `${selection?.ids.has(id) ? 'chosen' : ''} ${left ? 'left' : ''}`,
+  };
 }
 
-function selectColumn<Row extends JobRow>({ ids, toggle, toggleAll }: JobSelection, count: number): Column<Row> {
+function selectColumn<Row extends JobRow>({ ids, areAll, toggle, toggleAll }: JobSelection): Column<Row> {
   return {
     title: 'Select',
     class: 'check',
     isUnlabelled: true,
-    head: () => (
-      <input
-        type="checkbox"
-        aria-label="Select all on this page"
-        checked={count > 0 && ids.size >= count}
-        onChange={toggleAll}
-      />
-    ),
+    head: () => <input type="checkbox" aria-label="Select all on this page" checked={areAll} onChange={toggleAll} />,
     cell: ({ id }) => (
       <input type="checkbox" aria-label={`Select job ${id}`} checked={ids.has(id)} onChange={() => toggle(id)} />
     ),
   };
 }
 
-function stateCell({ state, left }: Listed): ComponentChildren {
+function stateCell({ state, left }: ListedJob): ComponentChildren {
   return left ? <State state={iconOf(state)} text={`now ${state}`} /> : <JobState state={state} />;
 }
 

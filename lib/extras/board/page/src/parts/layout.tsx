@@ -122,17 +122,18 @@ export function Skeleton({ rows = 5 }: { rows?: number }) {
 }
 
 /** Why there is no answer, or no newer one. Another read changes nothing about a right that is missing. */
-export function Failure({ error, reload }: { error: ReadFailure; reload: () => void }) {
+export function Failure({ error, reload, part }: { error: ReadFailure; reload: () => void; part?: string }) {
+  const text = part === undefined ? error.text : `The ${part} could not be read: ${error.text}`;
   if (isForbidden(error))
     return (
       <Empty icon="lock" title="You have no right to see this">
-        {error.text}
+        {text}
       </Empty>
     );
   return (
     <div class="failure" role="alert">
       <Icon name="broken" />
-      <span>{error.text}</span>
+      <span>{text}</span>
       <button type="button" class="link" onClick={reload}>
         Try again
       </button>

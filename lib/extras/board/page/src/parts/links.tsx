@@ -17,10 +17,6 @@ export function QueueLink({ queue }: { queue: string }) {
   );
 }
 
-export function PageLink({ to, params = {}, children }: { to: string; params?: Params; children: ComponentChildren }) {
-  return <a href={href(to, params)}>{children}</a>;
-}
-
 interface PagerProps {
   readonly page: string;
   readonly params: Params;

@@ -14,15 +14,19 @@ export interface Column<Row> {
   readonly isUnlabelled?: boolean;
 }
 
-interface Props<Row> {
+/** A table without its rows. */
+export interface TableLayout<Row> {
   readonly caption: string;
-  readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   keyOf(row: Row): string | number;
   readonly class?: string;
   /** The row that the keys j and k have reached. */
   readonly at?: number;
   rowClass?(row: Row): string;
+}
+
+interface Props<Row> extends TableLayout<Row> {
+  readonly rows: readonly Row[];
 }
 
 /** A table that becomes a list of cards on a narrow screen. The roles keep its meaning there. */

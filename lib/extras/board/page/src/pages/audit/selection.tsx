@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../answers.js';
 import { number } from '../../format.js';
-import { PageLink, JobLink } from '../../parts/links.js';
+import { href } from '../../live/route.js';
+import { JobLink } from '../../parts/links.js';
 import { selectionText } from './selection-text.js';
 
 const MAX_LINKS = 5;
@@ -10,11 +11,7 @@ export function Selection({ entry }: { entry: AuditEntry }) {
   const { verb, which } = entry;
   if (typeof which === 'number') {
     if (verb !== 'cancelFlow' && verb !== 'retryFlow') return <JobLink id={which} />;
-    return (
-      <PageLink to="flow" params={{ id: which }}>
-        flow {which}
-      </PageLink>
-    );
+    return <a href={href('flow', { id: which })}>flow {which}</a>;
   }
   if (typeof which === 'string') return <>{selectionText(entry)}</>;
   if (isIds(which)) {

@@ -1,8 +1,7 @@
 import type { Flow, FlowJob, Job } from '../../answers.js';
-import { read } from '../../api.js';
 import { errorName, number } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Card, Facts, Loaded } from '../../parts/layout.js';
 import { QueueLink } from '../../parts/links.js';
 import { JobState } from '../../parts/state.js';
@@ -76,7 +75,7 @@ function FlowJobs({ jobs, hrefOf }: { jobs: readonly FlowJob[]; hrefOf: (id: num
 
 /** The attempts and the error, which the flow does not have. */
 function JobDetails({ id }: { id: number }) {
-  const job = useRead(String(id), () => read<Job>('job', { id }));
+  const job = useAnswer<Job>('job', { id });
   return (
     <Loaded of={job} rows={3}>
       {({ attempt, maxAttempts, startedAt, finishedAt, runAt, error }) => (

@@ -1,8 +1,7 @@
 import type { ErrorCount, Job } from '../../answers.js';
-import { read } from '../../api.js';
 import { errorName, number } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icons.js';
 import { When } from '../../parts/when.js';
@@ -30,11 +29,8 @@ export function ErrorBox({ job }: { job: Job }) {
 
 /** Counted, so some of these jobs may have been retried or removed since. */
 function Alike({ queue, name }: { queue: string; name: string }) {
-  const { data, error: failure } = useRead(
-    `errors ${queue}`,
-    () => read<{ errors: ErrorCount[] }>('errors', { queue, range: 'month' }),
-    ALIKE_MS,
-  );
+  const query = { queue, range: 'month' };
+  const { data, error: failure } = useAnswer<{ errors: ErrorCount[] }>('errors', query, ALIKE_MS);
   if (failure)
     return <p class="error-similar soft">How many jobs died of the same error is not known: {failure.text}</p>;
   const alike = data?.errors.find(({ error }) => error === name);

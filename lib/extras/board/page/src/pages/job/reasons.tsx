@@ -1,6 +1,5 @@
-import { read } from '../../api.js';
 import type { Job, Reason } from '../../answers.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Icon, type IconName } from '../../parts/icons.js';
 import { Card, Loaded } from '../../parts/layout.js';
 import { JobLink } from '../../parts/links.js';
@@ -32,7 +31,7 @@ const ICONS: Readonly<Partial<Record<Reason['reason'], IconName>>> = {
 
 /** Why the job does not run, or where it runs. The first reason needs an action most. */
 export function Reasons({ job }: { job: Job }) {
-  const explanation = useRead(`${job.id}`, () => read<{ reasons: Reason[] }>('explain', { id: job.id }), EVERY_MS);
+  const explanation = useAnswer<{ reasons: Reason[] }>('explain', { id: job.id }, EVERY_MS);
   return (
     <Card title={job.state === 'active' ? 'What does it do?' : 'Why is it not running?'} class="reasons">
       <Loaded of={explanation} rows={2}>

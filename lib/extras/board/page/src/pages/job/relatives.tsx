@@ -1,8 +1,7 @@
-import { read } from '../../api.js';
 import type { Relatives as Answer } from '../../answers.js';
 import { countOf } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Card, Loaded } from '../../parts/layout.js';
 import { JobLink } from '../../parts/links.js';
 import { JobState } from '../../parts/state.js';
@@ -11,7 +10,7 @@ const EVERY_MS = 5_000;
 
 /** The jobs that wait for this one, and those that it waits for. */
 export function Relatives({ id, flow }: { id: number; flow: number }) {
-  const relatives = useRead(`${id}`, () => read<Answer>('relatives', { id }), EVERY_MS);
+  const relatives = useAnswer<Answer>('relatives', { id }, EVERY_MS);
   return (
     <Card title="In its flow" class="relatives">
       <Loaded of={relatives} rows={3}>

@@ -19,12 +19,7 @@ export function Runs({ job }: { job: Job }) {
   const older = logs.data?.next ? lines?.[0]?.number : undefined;
   return (
     <Card isFlush title="Attempts" aside={<span class="soft">{failed} failed, newest first</span>}>
-      {logs.error && (
-        <Failure
-          error={{ ...logs.error, text: `The log lines could not be read: ${logs.error.text}` }}
-          reload={logs.reload}
-        />
-      )}
+      {logs.error && <Failure error={logs.error} reload={logs.reload} part="log lines" />}
       <Attempts job={job} lines={lines} hasOlder={older !== undefined} />
       {older !== undefined && (
         <footer class="pager">

@@ -26,7 +26,7 @@ export function Steps({ job, of: { data, error, reload, showMore } }: { job: Job
   if (steps.length === 0 && !error) return null;
   return (
     <Card isFlush title="Steps" aside={<span class="soft">by name</span>}>
-      {error && <Failure error={{ ...error, text: `The steps could not be read: ${error.text}` }} reload={reload} />}
+      {error && <Failure {...{ error, reload }} part="steps" />}
       <ol class="steps">
         {steps.map((step) => (
           <li key={step.name}>

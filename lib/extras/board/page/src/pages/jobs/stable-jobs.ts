@@ -3,9 +3,7 @@ import { read } from '../../api.js';
 import type { JobRow } from '../../answers.js';
 import { hasActedSince } from '../../live/live.js';
 import { useRead, type Reading } from '../../live/use-read.js';
-
-/** `left`: the job is no longer in the state of the filter, or it was removed. */
-type ListedJob = JobRow & { readonly left?: boolean };
+import type { ListedJob } from '../../parts/jobs-table.js';
 
 interface StableJobs {
   readonly rows: readonly ListedJob[];

@@ -90,20 +90,10 @@ function Waiting({ row: { queue, waiting } }: { row: Queue }) {
 
 function Running({ row: { queue, active, maxRunning, waiting } }: { row: Queue }) {
   if (active === 0 && maxRunning === null) return zero();
-  const text = (
-    <>
-      <a href={href('jobs', { queue, state: 'active' })}>{number(active)}</a>
-      {maxRunning !== null && <span class="soft"> / {number(maxRunning)}</span>}
-    </>
-  );
   return (
-    <Gauge
-      value={active}
-      max={maxRunning}
-      isPressed={waiting.value > 0}
-      label={`Running jobs of ${queue}`}
-      text={text}
-    />
+    <Gauge value={active} max={maxRunning} isPressed={waiting.value > 0} label={`Running jobs of ${queue}`}>
+      <a href={href('jobs', { queue, state: 'active' })}>{number(active)}</a>
+    </Gauge>
   );
 }
 

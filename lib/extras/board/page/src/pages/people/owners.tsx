@@ -1,11 +1,11 @@
 import type { JobRow, Page } from '../../answers.js';
-import { read } from '../../api.js';
 import { number } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
-import { Card, Empty, Loaded } from '../../parts/layout.js';
+import { useAnswer } from '../../live/use-read.js';
+import { Empty } from '../../parts/layout.js';
 import { Pager, QueueLink } from '../../parts/links.js';
-import { Table, type Column } from '../../parts/table.js';
+import { ListCard } from '../../parts/list-card.js';
+import type { Column } from '../../parts/table.js';
 import { When } from '../../parts/when.js';
 import type { PageProps } from '../../shell/pages.js';
 
@@ -23,39 +23,30 @@ interface Share {
 /** The owners of a part of the active jobs. People keep jobs for longer than workers do, so the oldest jobs come first. */
 export function Owners({ params }: PageProps) {
   const { after } = params;
-  const list = useRead(after ?? '', () =>
-    read<Page<'jobs', JobRow>>('jobs', { state: 'active', order: 'oldest', after, limit: MAX_ACTIVE }),
-  );
+  const query = { state: 'active', order: 'oldest', after, limit: MAX_ACTIVE };
+  const list = useAnswer<Page<'jobs', JobRow>>('jobs', query);
+  const isPart = Boolean(after || list.data?.next);
   return (
-    <Card isFlush title="Owners">
-      <Loaded of={list}>
-        {({ jobs, next }) => {
-          const shares = sharesOf(jobs);
-          const isPart = Boolean(after) || next !== null;
-          return (
-            <>
-              {shares.length === 0 ? (
-                <Empty
-                  icon="people"
-                  title={isPart ? 'None of the active jobs of this page has an owner' : 'No job has an owner'}
-                />
-              ) : (
-                <Table
-                  class="owners-grid"
-                  caption="Owners of jobs"
-                  rows={shares}
-                  keyOf={({ owner, queue }) => JSON.stringify([owner, queue])}
-                  columns={columnsOf(isPart)}
-                />
-              )}
-              <Pager page="people" params={params} next={next}>
-                {isPart && `A page has ${MAX_ACTIVE} active jobs, in the order of their ids.`}
-              </Pager>
-            </>
-          );
-        }}
-      </Loaded>
-    </Card>
+    <ListCard
+      of={list}
+      title="Owners"
+      rowsOf={({ jobs }) => sharesOf(jobs)}
+      table={{
+        ...{ class: 'owners-grid', caption: 'Owners of jobs', columns: columnsOf(isPart) },
+        keyOf: ({ owner, queue }) => JSON.stringify([owner, queue]),
+      }}
+      empty={() => (
+        <Empty
+          icon="people"
+          title={isPart ? 'None of the active jobs of this page has an owner' : 'No job has an owner'}
+        />
+      )}
+      footer={({ next }) => (
+        <Pager page="people" params={params} next={next}>
+          {isPart && `A page has ${MAX_ACTIVE} active jobs, in the order of their ids.`}
+        </Pager>
+      )}
+    />
   );
 }
 

@@ -104,14 +104,10 @@ function Active({ group: { queue, group, counts, concurrency } }: { group: Group
     );
   if (concurrency === undefined) return link;
   const isPressed = (counts?.waiting ?? 0) > 0;
-  const text = (
-    <>
-      {link}
-      {concurrency !== null && <span class="soft"> / {number(concurrency)}</span>}
-    </>
-  );
   return (
-    <Gauge value={active} max={concurrency} isPressed={isPressed} label={`Running jobs of ${group}`} text={text} />
+    <Gauge value={active} max={concurrency} isPressed={isPressed} label={`Running jobs of ${group}`}>
+      {link}
+    </Gauge>
   );
 }
 

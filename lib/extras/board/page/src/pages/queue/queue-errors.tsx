@@ -1,9 +1,8 @@
-import { read } from '../../api.js';
 import type { ErrorCount } from '../../answers.js';
 import { Sparkline } from '../../charts/sparkline.js';
 import { number } from '../../format.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Card, Empty, Loaded } from '../../parts/layout.js';
 import { When } from '../../parts/when.js';
 
@@ -13,7 +12,7 @@ const READ_MS = 15_000;
 /** The errors by which most attempts of the queue have failed in the last hour. */
 export function QueueErrors({ queue }: { queue: string }) {
   // The shared list has only the most frequent errors of all queues.
-  const own = useRead(queue, () => read<{ errors: ErrorCount[] }>('errors', { queue }), READ_MS);
+  const own = useAnswer<{ errors: ErrorCount[] }>('errors', { queue }, READ_MS);
   return (
     <Card isFlush title="Errors of the last hour" aside={<a href={href('errors', { queue })}>All</a>}>
       <Loaded of={own} rows={3}>

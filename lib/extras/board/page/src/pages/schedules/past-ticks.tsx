@@ -1,6 +1,7 @@
 import type { PastTicks } from '../../answers.js';
 import { clock, exact } from '../../format.js';
-import { JobLink, PageLink } from '../../parts/links.js';
+import { href } from '../../live/route.js';
+import { JobLink } from '../../parts/links.js';
 import { JobState } from '../../parts/state.js';
 
 interface PastTickListProps {
@@ -27,9 +28,7 @@ export function PastTickList({ queue, name, past: { ticks, isAll } }: PastTickLi
         ))}
       </ol>
       {!isAll && <p class="soft">Only the newest jobs of the queue were examined.</p>}
-      <PageLink to="jobs" params={{ queue, schedule: name }}>
-        All its jobs
-      </PageLink>
+      <a href={href('jobs', { queue, schedule: name })}>All its jobs</a>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { Schedule } from '../../answers.js';
+import { UNITS } from '../../format.js';
 import { queues } from '../../live/live.js';
 import type { Action } from '../../parts/action.js';
 import { given, type Field, type Values } from '../../parts/field.js';
@@ -107,18 +108,11 @@ function missedText(schedule: Schedule | undefined): string {
   return typeof missed === 'string' ? missed : String(missed.all);
 }
 
-const LENGTHS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
 /** In the largest unit that has a whole number of it, as the server takes it. */
 function lengthOf(ms: number | null | undefined): string {
   if (!ms) return '';
-  const [unit, length] = LENGTHS.find(([, one]) => ms % one === 0) ?? (['ms', 1] as const);
-  return `${ms / length}${unit}`;
+  const [unit, length] = UNITS.find(([, one]) => ms % one === 0) ?? (['ms', 1] as const);
+  return `${ms / length}${unit === 'min' ? 'm' : unit}`;
 }
 
 /** As the field takes it: in the zone of the viewer, without a zone. */

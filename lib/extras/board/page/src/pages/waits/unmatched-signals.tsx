@@ -1,10 +1,10 @@
 import type { Page, SignalRow } from '../../answers.js';
-import { read } from '../../api.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
-import { Card, Empty, Loaded } from '../../parts/layout.js';
+import { useAnswer } from '../../live/use-read.js';
+import { Empty } from '../../parts/layout.js';
 import { Pager } from '../../parts/links.js';
-import { Table, type Column } from '../../parts/table.js';
+import { ListCard } from '../../parts/list-card.js';
+import type { Column } from '../../parts/table.js';
 import { When } from '../../parts/when.js';
 import type { PageProps } from '../../shell/pages.js';
 
@@ -20,29 +20,27 @@ const COLUMNS: readonly Column<SignalRow>[] = [
 /** The signals that no job has received, for example because of a wrong key. */
 export function UnmatchedSignals({ params }: PageProps) {
   const { sent } = params;
-  const list = useRead(sent ?? '', () => read<Page<'signals', SignalRow>>('signals', { after: sent }), MIN_AGE_MS);
+  const list = useAnswer<Page<'signals', SignalRow>>('signals', { after: sent }, MIN_AGE_MS);
   return (
-    <Card isFlush title="Signals that no job has received">
-      <Loaded of={list} rows={3}>
-        {({ signals, next }) => (
-          <>
-            {signals.length === 0 ? (
-              <Empty icon="signal" title={next === null ? 'No such signal within 30 days' : 'None on this page'} />
-            ) : (
-              <Table
-                class="waits-grid"
-                caption="Signals that no job has received and that no job waits for, newest first"
-                rows={signals}
-                keyOf={({ name, key }) => JSON.stringify([name, key])}
-                columns={COLUMNS}
-              />
-            )}
-            <Pager page="waits" params={params} cursor="sent" next={next}>
-              Sent within 30 days, of all names and keys. A later wait for one of them receives it at once.
-            </Pager>
-          </>
-        )}
-      </Loaded>
-    </Card>
+    <ListCard
+      of={list}
+      title="Signals that no job has received"
+      skeleton={3}
+      rowsOf={({ signals }) => signals}
+      table={{
+        class: 'waits-grid',
+        caption: 'Signals that no job has received and that no job waits for, newest first',
+        keyOf: ({ name, key }) => JSON.stringify([name, key]),
+        columns: COLUMNS,
+      }}
+      empty={({ next }) => (
+        <Empty icon="signal" title={next === null ? 'No such signal within 30 days' : 'None on this page'} />
+      )}
+      footer={({ next }) => (
+        <Pager page="waits" params={params} cursor="sent" next={next}>
+          Sent within 30 days, of all names and keys. A later wait for one of them receives it at once.
+        </Pager>
+      )}
+    />
   );
 }

@@ -1,7 +1,6 @@
 import type { JobRow, Page } from '../../answers.js';
-import { read } from '../../api.js';
 import { href } from '../../live/route.js';
-import { useRead } from '../../live/use-read.js';
+import { useAnswer } from '../../live/use-read.js';
 import { Loaded } from '../../parts/layout.js';
 import { JobLink, QueueLink } from '../../parts/links.js';
 import { Table, type Column } from '../../parts/table.js';
@@ -20,9 +19,8 @@ const COLUMNS: readonly Column<JobRow>[] = [
 
 /** The first jobs that the worker has claimed, by their ids. */
 export function WorkerJobs({ worker }: { worker: string }) {
-  const list = useRead(worker, () =>
-    read<Page<'jobs', JobRow>>('jobs', { worker, state: 'active', order: 'oldest', limit: MAX_JOBS }),
-  );
+  const query = { worker, state: 'active', order: 'oldest', limit: MAX_JOBS };
+  const list = useAnswer<Page<'jobs', JobRow>>('jobs', query);
   return (
     <Loaded of={list} rows={2}>
       {({ jobs, next }) => (
