@@ -127,7 +127,7 @@ export class OutcomeEffects {
   /** @param settled the queue is not idle before that */
   #finishOutcome(claim: ActiveClaim, settled?: Promise<void>): void {
     if (claim.isDone) {
-      this.parts.leases.remove(claim);
+      this.parts.ownClaims.remove(claim);
       this.parts.completer.deleteIfEmptied(claim);
     }
     if (settled) void settled.then(() => this.#endOutcome());

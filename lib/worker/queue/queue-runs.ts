@@ -83,7 +83,7 @@ export class QueueRuns {
 
   /** The lease of the claim is lost: other workers own its jobs, or soon will. */
   abandon(claim: ActiveClaim): void {
-    this.worker.leases.remove(claim);
+    this.worker.ownClaims.remove(claim);
     claim.abandon(this.buffer.remove((buffered) => buffered.claim === claim).map(({ job }) => job.id));
     for (const attempt of this.attempts) {
       if (attempt.claim === claim && !attempt.isDetached)
