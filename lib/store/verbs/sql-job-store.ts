@@ -1,11 +1,14 @@
 import { pageSize } from '../../common/lists.js';
+import type { ClaimedJob } from '../../job/job.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError, UnsafeJobIdError } from '../../job/errors.js';
+import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer } from './cursor-claimer.js';
-import type { ScanCursors } from './scan-cursors.js';
+import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
+import type { Scan, ScanCursors } from './scan-cursors.js';
 import { markUnsafeIdsDead } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
-import type { ClaimDatabase, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
+import type { ClaimDatabase, ClaimImplementation, ClaimRequest, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
+import { transactClaim } from '../rows/claimed-row.js';
 import type { CommitListener } from '../core/caller-transaction.js';
 import type { ChangedJobs } from '../core/changed-jobs.js';
 import type { JobStore } from './job-store.js';
@@ -58,7 +61,7 @@ export function sqlJobStore(
 ): JobStore {
   const { dialect, database, blocking, clock, archives } = parts;
   const claiming = endingUnsafeIds(database);
-  const claimer = new CursorClaimer(claiming, claims, scanCursors, new GroupTurns(database, clock));
+  const groupTurns = new GroupTurns(database, clock);
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 
@@ -67,6 +70,65 @@ export function sqlJobStore(
    * always started at the head would never get past a hundred of them.
    */
   let lastExpiredId = 0;
+
+  function strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
+    const implementation = claims.supported[strategy];
+    if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
+    return implementation;
+  }
+
+  function claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const strategy = strategyOf(request);
+    if (strategy.claimAlone && !request.isLimited && !request.groups) return strategy.claimAlone(request, claiming);
+    return claimWithin(
+      request,
+      (claim) => transactClaim(request, claiming, claim),
+      (jobs) => jobs,
+    );
+  }
+
+  /**
+   * Claims by the requested strategy, from the scan cursors of this process, and advances them.
+   *
+   * @param transact runs the claim in the caller's transaction, and again if the transaction is repeated
+   */
+  async function claimWithin<T>(
+    request: ClaimRequest,
+    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
+    jobsOf: (result: T) => readonly ClaimedJob[],
+  ): Promise<T> {
+    const { queue, groups, order } = request;
+    const strategy = strategyOf(request);
+    let scan: Scan | undefined;
+    // The request within the limits of the queue; undefined: they allow no job.
+    let allowed = undefined as ClaimRequest | undefined;
+    const endScan = () => scan && scanCursors.end(scan);
+    try {
+      const result = await transact(() => {
+        endScan();
+        allowed = undefined;
+        scan = scanCursors.begin(queue);
+        request.onChoosing?.();
+        const claim = (limited: ClaimRequest) => {
+          allowed = limited;
+          return groups
+            ? claimInTurn(limited, groups, groupTurns.rotationOf(queue), strategy.groupLock)
+            : strategy.claim(limited, scan!);
+        };
+        return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
+      });
+      const jobs = jobsOf(result);
+      // Other claims start from no cursor.
+      if (strategy.cursorReads && !groups && order !== 'lifo') {
+        scanCursors.advance(scan!, jobs, strategy.cursorReads);
+        scanCursors.checkMissedWork(request, scan!.foundNone, strategy.cursorReads, claiming);
+      }
+      if (allowed?.groups) groupTurns.afterClaim(allowed, jobs.length);
+      return result;
+    } finally {
+      endScan();
+    }
+  }
 
   /** Completes the batch in one transaction with the work that follows. Rejects with JobsLockedError if jobs are locked. */
   async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
@@ -123,7 +185,14 @@ export function sqlJobStore(
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
     summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(scanCursors, ...args)),
     readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
-    claim: (request) => claimer.claim(request),
+
+    async claim(request) {
+      if (request.groups) return groupTurns.claim(request, () => claimOnce(request));
+      const jobs = await claimOnce(request);
+      if (jobs.length > 0 || request.onMissedWork) return jobs;
+      return (await scanCursors.missedWorkCheck(request.queue)) ? claimOnce(request) : jobs;
+    },
+
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
     cancelRequests: (claimIds) => database.runIdempotent(() => cancelRequests(claimIds)),
     complete: async (batch) => (await completeThen(batch, doNothing)).result,
@@ -131,7 +200,7 @@ export function sqlJobStore(
     // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
     async completeAndClaim(batch, request) {
       scanCursors.moveBefore(returningJobs(batch));
-      const { result, next: jobs } = await claimer.claimWithin(
+      const { result, next: jobs } = await claimWithin(
         request,
         (claim) => completeThen(batch, claim),
         ({ next }) => next,
@@ -213,7 +282,7 @@ export function sqlJobStore(
       commits.stop();
       changedJobs.stop();
       await Promise.all([database.close(), blocking.close()]);
-      await claimer.idle();
+      await Promise.all([scanCursors.idle(), groupTurns.idle()]);
     },
   };
 }
