@@ -1,6 +1,7 @@
 import { NO_ERRORS, readAttemptErrors, type AttemptError, type StoredError } from './stored-error.js';
 import { BACKOFF } from './backoff.js';
-import { expected, isOptions, isWhole } from './expectation.js';
+import { expected, isOptions } from './expectation.js';
+import { isWhole } from './identifiers.js';
 import type { JobOverrides } from './job-overrides.js';
 import { kind, option, type SchemaOf } from './option-schema.js';
 import { readJson } from './json.js';

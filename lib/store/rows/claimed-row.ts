@@ -1,6 +1,6 @@
 import { NO_ERRORS } from '../../job/stored-error.js';
 import { MalformedJobError } from '../../job/errors.js';
-import { expected, isWhole } from '../../job/expectation.js';
+import { expected } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import {
   MAX_TIMESTAMP_MS,
@@ -10,7 +10,7 @@ import {
   type ColumnProblem,
   type ReadOverrides,
 } from '../../job/read-columns.js';
-import { isName, NAME_EXPECTED, safeId, idsOf } from '../../job/identifiers.js';
+import { isName, isWhole, NAME_EXPECTED, safeId, idsOf } from '../../job/identifiers.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { claimLeaseMs, countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimDatabase, QueuePosition } from './claim.js';
