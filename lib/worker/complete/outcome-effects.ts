@@ -147,8 +147,9 @@ export class OutcomeEffects {
     outcome: Outcome,
     result: unknown,
   ): Promise<void> | undefined {
-    this.parts.events.emitOutcome(job, outcome, result, ranMs);
-    this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
+    const { events, instrumentations } = this.parts;
+    if (events.hasAnyListener) events.emitOutcome(job, outcome, result, ranMs);
+    instrumentations.ended(job, outcome, ranMs, startedAtMs);
     logFailure(job, outcome, this.parts);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
     return followOutcome(job, outcome, this.options.deadLetter, this.parts);

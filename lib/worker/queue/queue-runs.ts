@@ -135,13 +135,14 @@ export class QueueRuns {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.worker.clock, this.#instrumentations);
+    const { events, clock } = this.worker;
+    const run = new Run(attempts, clock, this.#instrumentations);
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
     for (const attempt of attempts) {
       this.#attemptByJob.set(attempt.job.id, attempt);
-      this.worker.events.emitStarted(attempt.job);
+      if (events.hasAnyListener) events.emitStarted(attempt.job);
     }
     void this.#execute(run, entry, now);
   }

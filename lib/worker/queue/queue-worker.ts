@@ -275,7 +275,7 @@ export class QueueWorker implements ClaimingQueue {
     this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
     this.averages.recordPayloadSizes(jobs);
-    this.worker.events.emitClaimed(jobs);
+    if (this.worker.events.hasAnyListener) this.worker.events.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
