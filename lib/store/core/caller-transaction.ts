@@ -71,6 +71,17 @@ interface SessionHooks {
 /** Runs work in the caller's transaction. */
 export type SendWork = <T>(work: () => Work<T>) => Promise<T>;
 
+/** Runs one work in the caller's transaction. */
+export function inCallerTransaction<T>(
+  database: {
+    holdCallerTransaction<U>(transaction: CallerTransaction, act: (send: SendWork) => Promise<U>): Promise<U>;
+  },
+  transaction: CallerTransaction,
+  work: () => Work<T>,
+): Promise<T> {
+  return database.holdCallerTransaction(transaction, (send) => send(work));
+}
+
 /** What belongs to an open transaction of a query runner. */
 interface InTransaction {
   /** The nesting depth of the transaction: 1 for the outermost. */

@@ -51,24 +51,22 @@ export class ChangedJobs implements EntitySubscriberInterface {
 
 /** Adds the jobs that the work in a caller's transaction changes. */
 export function notingChanges(database: SqlDatabase, changedJobs: Pick<ChangedJobs, 'add'>): SqlDatabase {
-  const holdCallerTransaction: SqlDatabase['holdCallerTransaction'] = (transaction, act) =>
-    database.holdCallerTransaction(transaction, (send) =>
-      act((work) =>
-        send(() =>
-          relay(work(), function* (step) {
-            if (step.changes)
-              changedJobs.add(
-                transaction,
-                step.changes.map(({ job }) => job.id),
-              );
-            return yield step;
-          }),
-        ),
-      ),
-    );
   return {
     ...database,
-    holdCallerTransaction,
-    inCallerTransaction: (transaction, work) => holdCallerTransaction(transaction, (send) => send(work)),
+    holdCallerTransaction: (transaction, act) =>
+      database.holdCallerTransaction(transaction, (send) =>
+        act((work) =>
+          send(() =>
+            relay(work(), function* (step) {
+              if (step.changes)
+                changedJobs.add(
+                  transaction,
+                  step.changes.map(({ job }) => job.id),
+                );
+              return yield step;
+            }),
+          ),
+        ),
+      ),
   };
 }

@@ -36,15 +36,13 @@ export interface SqlDatabase {
   requireOpenTransaction(transaction: CallerTransaction): void;
 
   /**
-   * Without a retry. Throws TransactionLostError, before any statement of the work, if a deadlock, DDL or a statement
-   * of the caller has ended the transaction without TypeORM: a rollback could not undo the work. Also if the transaction
-   * ends while the call waits for another one, or while it runs: the query runner may be in its next transaction then.
-   */
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
-
-  /**
-   * Like `inCallerTransaction`, for a verb of several works. No other call uses the transaction before `act` ends, so `act`
-   * must not wait for one.
+   * Runs the works of a verb in the caller's transaction, without a retry. Throws TransactionLostError, before any statement of
+   * a work, if a deadlock, DDL or a statement of the caller has ended the transaction without TypeORM: a rollback could not undo
+   * the work. Also if the transaction ends while the call waits for another one, or while it runs: the query runner may be in
+   * its next transaction then.
+   *
+   * No other call uses the transaction before `act` ends, so `act` must not wait for one. One work needs only
+   * `inCallerTransaction`.
    */
   holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T>;
 

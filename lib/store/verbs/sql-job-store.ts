@@ -9,7 +9,7 @@ import { markUnsafeIdsDead } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimDatabase, ClaimImplementation, ClaimRequest, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import { transactClaim } from '../rows/claimed-row.js';
-import type { CommitListener } from '../core/caller-transaction.js';
+import { inCallerTransaction, type CommitListener } from '../core/caller-transaction.js';
 import type { ChangedJobs } from '../core/changed-jobs.js';
 import type { JobStore } from './job-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
@@ -153,7 +153,7 @@ export function sqlJobStore(
   return {
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
-      if (transaction) return database.inCallerTransaction(transaction, () => enterJobs(jobs));
+      if (transaction) return inCallerTransaction(database, transaction, () => enterJobs(jobs));
       if (jobs.some((job) => hasEnterHook(job) || emitsEvents(job.queue))) {
         // Inserts the jobs before the final step, because events and hooks need the ids.
         return blocking.decideOnce(function* () {
@@ -214,11 +214,9 @@ export function sqlJobStore(
         const { id, queue } = completion.job;
         // Checked before the completion, which could not be undone outside of a transaction.
         if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
-        await database
-          .inCallerTransaction(manager, () => endJobs([completion]))
-          .catch((error: unknown) => {
-            throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
-          });
+        await inCallerTransaction(database, manager, () => endJobs([completion])).catch((error: unknown) => {
+          throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+        });
         return value;
       }),
 

@@ -144,10 +144,6 @@ export class MysqlPool implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return this.holdCallerTransaction(transaction, (send) => send(work));
-  }
-
   async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     const runner = callerQueryRunner(this.dataSource, transaction);
     return afterEarlierCalls(runner, (requireOwnTransaction) =>

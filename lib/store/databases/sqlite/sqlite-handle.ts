@@ -6,6 +6,7 @@ import { isTurnLong, nextTurn } from '../../../common/turn.js';
 import {
   afterEarlierCalls,
   inApplicationTransaction,
+  inCallerTransaction,
   callerQueryRunner,
   runOnSession,
   type ApplicationWork,
@@ -137,10 +138,6 @@ export class SqliteHandle implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return this.holdCallerTransaction(transaction, (send) => send(work));
-  }
-
   async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     const runner = callerQueryRunner(this.dataSource, transaction);
     return afterEarlierCalls(runner, (requireOwnTransaction) =>
@@ -170,7 +167,7 @@ export class SqliteHandle implements SqlDatabase {
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     // On a shared handle the open transaction is the caller's. A read outside it would wait until it ends.
     if (transaction) this.requireOpenTransaction(transaction);
-    if (transaction && this.isShared) return this.inCallerTransaction(transaction, work);
+    if (transaction && this.isShared) return inCallerTransaction(this, transaction, work);
     return this.runIdempotent(work);
   }
 
