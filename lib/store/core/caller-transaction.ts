@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
 import { InvalidOptionsError, TransactionLostError } from '../../job/errors.js';
+import { explainRejection } from './classify-error.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
 import { ascending, idsOf, randomId } from '../../job/identifiers.js';
 import { readsCurrent, readsLatest } from './template.js';
@@ -111,7 +112,7 @@ function endCallsBelow(depth: number, runner: QueryRunner): void {
  *
  * @param call receives a function that throws TransactionLostError if the transaction of the call has ended
  */
-export function afterEarlierCalls<T>(
+function afterEarlierCalls<T>(
   runner: QueryRunner,
   call: (requireOwnTransaction: () => void) => Promise<T>,
 ): Promise<T> {
@@ -126,6 +127,32 @@ export function afterEarlierCalls<T>(
   const end = () => void calls.delete(own);
   lastCalls.set(runner, result.then(end, end));
   return result;
+}
+
+/**
+ * Runs a work on the query runner, or throws TransactionLostError if its transaction has ended.
+ *
+ * @param requireOwnTransaction called before each statement
+ */
+type RunWork = <T>(runner: QueryRunner, work: () => Work<T>, requireOwnTransaction: () => void) => Promise<T>;
+
+/** The method of `SqlDatabase`. */
+export async function holdCallerTransaction<T>(
+  dataSource: DataSource,
+  transaction: CallerTransaction,
+  act: (send: SendWork) => Promise<T>,
+  run: RunWork,
+): Promise<T> {
+  return afterEarlierCalls(callerQueryRunner(dataSource, transaction), (requireOwnTransaction) =>
+    act(async (work) => {
+      requireOwnTransaction();
+      try {
+        return await run(callerQueryRunner(dataSource, transaction), work, requireOwnTransaction);
+      } catch (error) {
+        throw explainRejection(error);
+      }
+    }),
+  );
 }
 
 /**

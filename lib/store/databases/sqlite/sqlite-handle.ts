@@ -4,7 +4,7 @@ import { StoreUnavailableError, TransactionLostError } from '../../../job/errors
 import type { Clock } from '../../../common/clock.js';
 import { isTurnLong, nextTurn } from '../../../common/turn.js';
 import {
-  afterEarlierCalls,
+  holdCallerTransaction,
   inApplicationTransaction,
   inCallerTransaction,
   callerQueryRunner,
@@ -138,30 +138,15 @@ export class SqliteHandle implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    return afterEarlierCalls(runner, (requireOwnTransaction) =>
-      act((work) => this.#runWithin(transaction, work, requireOwnTransaction)),
-    );
-  }
-
-  async #runWithin<T>(
-    transaction: CallerTransaction,
-    work: () => Work<T>,
-    requireOwnTransaction: () => void,
-  ): Promise<T> {
-    requireOwnTransaction();
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
-    const send = (statement: Statement) => {
-      requireOwnTransaction();
-      return sendOnSession(runner, this.templates.bind(statement));
-    };
-    try {
-      return await runOnSession(send, work);
-    } catch (error) {
-      throw explainRejection(error);
-    }
+  holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
+    return holdCallerTransaction(this.dataSource, transaction, act, (runner, work, requireOwnTransaction) => {
+      if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
+      const send = (statement: Statement) => {
+        requireOwnTransaction();
+        return sendOnSession(runner, this.templates.bind(statement));
+      };
+      return runOnSession(send, work);
+    });
   }
 
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
