@@ -114,7 +114,6 @@ export function withEventOutbox(
       ),
     runIdempotent: (work) => database.runIdempotent(work),
     writeOnce: (writes) => database.writeOnce(writes),
-    requireOpenTransaction: (transaction) => database.requireOpenTransaction(transaction),
     readLatest: (work, transaction) => database.readLatest(work, transaction),
     inApplicationTransaction: (work) => database.inApplicationTransaction(work),
     close: () => database.close(),

@@ -174,7 +174,6 @@ export function sqlJobStore(
     },
 
     async enqueueKeyedInTransaction(jobs, transaction) {
-      database.requireOpenTransaction(transaction);
       const results = await keyed.enqueueWithin(jobs, transaction);
       const replaced = replacedJobs(jobs, results);
       if (replaced.length > 0) commits.afterCommit(transaction, () => scanCursors.moveBefore(replaced));

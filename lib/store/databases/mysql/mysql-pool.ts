@@ -140,10 +140,6 @@ export class MysqlPool implements SqlDatabase {
     return this.#commitLog.transact(work, hasWritten);
   }
 
-  requireOpenTransaction(transaction: CallerTransaction): void {
-    callerQueryRunner(this.dataSource, transaction);
-  }
-
   holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     return holdCallerTransaction(this.dataSource, transaction, act, async (runner, work, requireOwnTransaction) => {
       this.#openTransactions ??= new OpenTransactions(this.dataSource);
@@ -160,7 +156,7 @@ export class MysqlPool implements SqlDatabase {
   // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     if (!transaction) return this.runIdempotent(work);
-    this.requireOpenTransaction(transaction);
+    callerQueryRunner(this.dataSource, transaction);
     return this.#latest.runIdempotent(work);
   }
 

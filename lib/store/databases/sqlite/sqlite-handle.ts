@@ -134,10 +134,6 @@ export class SqliteHandle implements SqlDatabase {
     return this.transaction(work);
   }
 
-  requireOpenTransaction(transaction: CallerTransaction): void {
-    callerQueryRunner(this.dataSource, transaction);
-  }
-
   holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
     return holdCallerTransaction(this.dataSource, transaction, act, (runner, work, requireOwnTransaction) => {
       if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
@@ -151,7 +147,7 @@ export class SqliteHandle implements SqlDatabase {
 
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     // On a shared handle the open transaction is the caller's. A read outside it would wait until it ends.
-    if (transaction) this.requireOpenTransaction(transaction);
+    if (transaction) callerQueryRunner(this.dataSource, transaction);
     if (transaction && this.isShared) return inCallerTransaction(this, transaction, work);
     return this.runIdempotent(work);
   }
