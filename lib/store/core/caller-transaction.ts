@@ -43,7 +43,7 @@ export function requireOpenTransaction(transaction: CallerTransaction): void {
 }
 
 /** The query runner of the manager, open or not; undefined if it has none. */
-export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 
@@ -266,9 +266,17 @@ interface PendingAct extends InTransaction {
   readonly act: () => void;
 }
 
-/** By TypeORM's events, runs callbacks after transactions of the application commit, and ends calls with their transaction. */
+/**
+ * What belongs to open transactions of the application, by TypeORM's events: runs callbacks after their commit, ends calls
+ * with their transaction, and knows the jobs that they have changed.
+ */
 export class CommitListener implements EntitySubscriberInterface {
   readonly #pending = new WeakMap<QueryRunner, PendingAct[]>();
+  /**
+   * The jobs that verbs have ended or taken from their claims. A rollback to a savepoint may have undone the change, but not
+   * the locks of these jobs.
+   */
+  readonly #changedJobs = new WeakMap<QueryRunner, Set<number>>();
 
   constructor(private readonly dataSource: DataSource) {
     dataSource.subscribers.push(this);
@@ -284,6 +292,19 @@ export class CommitListener implements EntitySubscriberInterface {
     else this.#pending.set(runner, [added]);
   }
 
+  addChanged(transaction: CallerTransaction, ids: readonly number[]): void {
+    const runner = queryRunnerOf(transaction);
+    if (!runner) return;
+    const known = this.#changedJobs.get(runner) ?? new Set();
+    for (const id of ids) known.add(id);
+    this.#changedJobs.set(runner, known);
+  }
+
+  changedIn(transaction: CallerTransaction): ReadonlySet<number> {
+    const runner = queryRunnerOf(transaction);
+    return (runner && this.#changedJobs.get(runner)) ?? new Set();
+  }
+
   afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
     const pending = this.#pending.get(queryRunner) ?? [];
     // If the runner is still active, only a savepoint was released. Its acts and calls then belong to the transaction
@@ -294,6 +315,7 @@ export class CommitListener implements EntitySubscriberInterface {
       return;
     }
     endCallsBelow(0, queryRunner);
+    this.#changedJobs.delete(queryRunner);
     this.#pending.delete(queryRunner);
     pending.forEach(({ act }) => act());
   }
@@ -308,6 +330,7 @@ export class CommitListener implements EntitySubscriberInterface {
     const pending = (this.#pending.get(queryRunner) ?? []).filter((each) => each.depth <= depth);
     this.#pending.set(queryRunner, pending);
     endCallsBelow(depth, queryRunner);
+    if (depth === 0) this.#changedJobs.delete(queryRunner);
   }
 
   stop(): void {

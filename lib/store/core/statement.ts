@@ -111,7 +111,7 @@ export interface Step {
   readonly isLast?: boolean;
   /** The events of this transaction: see withEventOutbox. A step with events has no statements. */
   readonly events?: JobEventSource;
-  /** Jobs that the statements end, take from their claims or start anew: see ChangedJobs. */
+  /** Jobs that the statements end, take from their claims or start anew: see notingChanges. */
   readonly changes?: readonly { readonly job: { readonly id: number } }[];
 }
 

@@ -10,7 +10,6 @@ import { chooseStrategies } from './choose-strategies.js';
 import type { ClaimDatabase, ClaimImplementation, ClaimRequest, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
 import { transactClaim } from '../rows/claimed-row.js';
 import { inCallerTransaction, type CommitListener } from '../core/caller-transaction.js';
-import type { ChangedJobs } from '../core/changed-jobs.js';
 import type { JobStore } from './job-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
@@ -35,7 +34,6 @@ import { addQueues } from '../features/queues/queue-registration.js';
 
 export interface JobStoreSettings {
   readonly commits: CommitListener;
-  readonly changedJobs: Pick<ChangedJobs, 'stop'>;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
   readonly scanCursors: ScanCursors;
@@ -57,7 +55,7 @@ interface CompletedBatch<T> {
 export function sqlJobStore(
   parts: StoreParts,
   keyed: KeyedEnqueuer,
-  { commits, changedJobs, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
+  { commits, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
 ): JobStore {
   const { dialect, database, blocking, clock, archives } = parts;
   const claiming = endingUnsafeIds(database);
@@ -277,7 +275,6 @@ export function sqlJobStore(
 
     async close() {
       commits.stop();
-      changedJobs.stop();
       await Promise.all([database.close(), blocking.close()]);
       await Promise.all([scanCursors.idle(), groupTurns.idle()]);
     },
