@@ -174,7 +174,8 @@ export function* claimLocked(
   const ids = new Ids(idsOf(rows));
   const jobs = yield* claimedJobs(request, rows, toJobBeforeClaim);
   const mark = statement(MARK_LOCKED, { claimId, maxAttempts, ids });
-  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs, last), ...alsoWritten(request, jobs)]);
+  const also = request.alsoWrites?.(jobs.length) ?? [];
+  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs, last), ...also]);
   if (marked!.affectedRows === rows.length) return jobs;
   // Cannot happen while the rows are locked. Keeps only the jobs that the UPDATE has marked.
   const ours = new Set(yield* queryIds(MARKED, { ids, claimId }));
@@ -184,7 +185,7 @@ export function* claimLocked(
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
   const jobs = yield* claimedJobs(request, marked);
-  yield* executeFinal([insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
+  yield* executeFinal([insertClaim(request, jobs), ...(request.alsoWrites?.(jobs.length) ?? [])]);
   return jobs;
 }
 
@@ -210,12 +211,6 @@ function* markExpired(jobs: ClaimedJob[]): Work<ClaimedJob[]> {
 /** A job that runs again has started in time. Of one whose first attempt is refunded, the row has no `expiresIn` any more. */
 export function mayExpire({ attempt, overrides }: ClaimedJob): boolean {
   return attempt === 1 && overrides?.expiresInMs !== undefined;
-}
-
-const NOTHING: readonly Statement[] = [];
-
-function alsoWritten({ alsoWrites }: ClaimRequest, jobs: readonly ClaimedJob[]): readonly Statement[] {
-  return alsoWrites ? alsoWrites(jobs.length) : NOTHING;
 }
 
 const ADD_CLAIM = `
