@@ -202,11 +202,6 @@ export function* readInsertedIds(answer: StatementResult, count: number): Work<n
   return idsFrom(isKnown ? answer : { ...answer, idStep: yield* readIdStep() }, count);
 }
 
-/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
-export function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
-  return { insertId: lastId - count + 1, idStep: 1 };
-}
-
 /** Sends the statements in one step. */
 export function* executeAll(statements: readonly Statement[]): Work<readonly StatementResult[]> {
   return statements.length === 0 ? [] : yield { statements };

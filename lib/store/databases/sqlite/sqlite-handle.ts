@@ -25,7 +25,6 @@ import {
   type Statement,
   type Step,
   type Work,
-  sqliteIds,
 } from '../../core/statement.js';
 import type { BoundStatement, Templates } from '../../core/template.js';
 import { checkSqliteDriver } from './sqlite-driver.js';
@@ -245,4 +244,9 @@ async function sendOnSession(runner: QueryRunner, { text, values }: BoundStateme
   const { raw, records, affected = 0 } = await runner.query(text, [...values], true);
   const ids = typeof raw === 'object' ? { insertId: 0 } : sqliteIds(Number(raw ?? 0), affected);
   return { rows: records as Record<string, unknown>[], affectedRows: affected, ...ids };
+}
+
+/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
+function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
+  return { insertId: lastId - count + 1, idStep: 1 };
 }
