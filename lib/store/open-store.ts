@@ -106,16 +106,13 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
   const decorated = (each: SqlDatabase) => notingChanges(withEventOutbox(each, commits, eventOutbox), commits);
-  const scanCursors = new ScanCursors(clock);
-  const parts: StoreParts = {
+  const parts = {
     ...{ dialect, database: decorated(database), blocking: decorated(blocking) },
-    ...{ scanCursors, clock, archives },
-  };
+    ...{ scanCursors: new ScanCursors(clock), clock, archives },
+  } satisfies StoreParts;
   const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect, commits);
   return {
-    jobs: sqlJobStore(parts, keyed, {
-      ...{ commits, emitsEvents: eventOutbox.emitsEvents, claims, scanCursors, bindForApplication },
-    }),
+    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims, bindForApplication }),
     workers: sqlWorkerRegistry(parts),
     admin: sqlAdminStore(parts, keyed),
     audit: sqlAuditStore(parts),

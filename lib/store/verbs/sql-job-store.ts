@@ -36,7 +36,6 @@ export interface JobStoreSettings {
   readonly commits: CommitListener;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
-  readonly scanCursors: ScanCursors;
   readonly bindForApplication: (statement: Statement) => BoundStatement;
 }
 
@@ -53,11 +52,11 @@ interface CompletedBatch<T> {
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export function sqlJobStore(
-  parts: StoreParts,
+  parts: StoreParts & { readonly scanCursors: ScanCursors },
   keyed: KeyedEnqueuer,
-  { commits, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
+  { commits, emitsEvents, claims, bindForApplication }: JobStoreSettings,
 ): JobStore {
-  const { dialect, database, blocking, clock, archives } = parts;
+  const { dialect, database, blocking, scanCursors, clock, archives } = parts;
   const claiming = endingUnsafeIds(database);
   const groupTurns = new GroupTurns(database, clock);
   const stageCleanup = new StageCleanup(database);
