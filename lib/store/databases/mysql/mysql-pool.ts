@@ -272,7 +272,7 @@ const INVARIANT = /^[ !"#$%&()*+,\-./0-9:;<=>?A-Z_a-z]*$/;
 
 /** The texts that a session whose character set is known reads as they were sent. */
 // oxlint-disable-next-line no-control-regex
-export const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
+const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
 
 /** The texts that a session of the caller reads as they were sent, for any character set of the session and the driver. */
 export const ASCII_WITHOUT_ESCAPES = /^[ -[\]-~]*$/;
