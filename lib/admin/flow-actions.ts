@@ -1,8 +1,8 @@
 import { batchesOf } from '../common/lists.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isWhole, unknownKeys, requireOptions } from '../job/expectation.js';
+import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import type { FlowNode, FlowRecord } from '../job/flows/flow-record.js';
-import { checkJobId } from '../job/identifiers.js';
+import { checkJobId, isWhole } from '../job/identifiers.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll } from './cancel-jobs.js';
 import { retryJobs } from './retry-jobs.js';

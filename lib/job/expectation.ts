@@ -6,10 +6,6 @@ export function expected(holds: boolean, what: string, value: unknown): string |
   return holds ? undefined : `expected ${what}, got ${formatValue(value)}`;
 }
 
-export function isWhole(value: unknown, least: number, most: number): value is number {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-}
-
 /** Callers without TypeScript may pass any value. */
 export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { isWhole } from './expectation.js';
+import { isWhole } from './identifiers.js';
 
 const BINS = 64;
 

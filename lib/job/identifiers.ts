@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { InvalidOptionsError, UnsafeJobIdError } from './errors.js';
-import { expected, isWhole } from './expectation.js';
+import { expected } from './expectation.js';
 import type { QueueName } from './queue-jobs.js';
 
 const NAME = /^[A-Za-z0-9._:-]{1,100}$/;
@@ -21,6 +21,10 @@ export function checkQueueName(value: unknown): asserts value is QueueName {
 
 export function isName(value: unknown): value is string {
   return typeof value === 'string' && NAME.test(value);
+}
+
+export function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
 export function jobIdProblem(id: unknown): string | undefined {

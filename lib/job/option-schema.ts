@@ -1,6 +1,7 @@
 import { BYTE_SIZE_EXPECTED, toBytes, DURATION_EXPECTED, toMs } from '../common/units.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, isWhole, requireOptions, unknownKeys } from './expectation.js';
+import { expected, isOptions, requireOptions, unknownKeys } from './expectation.js';
+import { isWhole } from './identifiers.js';
 
 export interface Option<Resolved = unknown> {
   /** The problems of a value that is not undefined, one line each; undefined lines are no problem. */

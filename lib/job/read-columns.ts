@@ -1,7 +1,7 @@
 import { NO_ERRORS, readAttemptErrors, type AttemptError, type StoredError } from './stored-error.js';
 import { BACKOFF } from './backoff.js';
-import { expected, isOptions, isWhole } from './expectation.js';
-import { isName, NAME_EXPECTED } from './identifiers.js';
+import { expected, isOptions } from './expectation.js';
+import { isWhole } from './identifiers.js';
 import type { JobOverrides } from './job-overrides.js';
 import { kind, option, type SchemaOf } from './option-schema.js';
 import { readJson } from './json.js';
@@ -10,7 +10,7 @@ import type { StoredTick } from './schedules/job-schedule.js';
 
 // Other programs may have written any value into these columns.
 
-/** The largest INT. An attempt must stay below it, because a claim adds one. */
+/** The largest INT. */
 const MAX_INT = 2 ** 31 - 1;
 export const MAX_TIMESTAMP_MS = 8.64e15;
 
@@ -36,44 +36,15 @@ const STORED_OVERRIDES = Object.entries({
   restart: option(kind('a random id', (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER))),
 } satisfies SchemaOf<JobOverrides>);
 
-/** The columns that a run needs, as the driver returns them. */
-interface JobColumns {
-  readonly name: unknown;
-  readonly priority: unknown;
-  readonly max_attempts: unknown;
-  readonly created_at: unknown;
-  readonly payload: unknown;
-  readonly headers: unknown;
-}
-
 /** A malformed column; the problem reads `expected …, got …`. */
 export interface ColumnProblem {
   readonly column: string;
   readonly problem: string;
 }
 
-/**
- * The first malformed column. Runs for every claimed job, so it only compares and parses nothing.
- *
- * @param attempt the number of the current or the next run
- */
-export function columnProblem(row: JobColumns, attempt: number): ColumnProblem | undefined {
-  const { name, priority, max_attempts, created_at, payload, headers } = row;
-  if (!isName(name)) return unexpectedColumn('name', NAME_EXPECTED, name);
-  if (!isWhole(priority, -32_768, 32_767))
-    return unexpectedColumn('priority', 'a whole number from -32768 to 32767', priority);
-  if (!isWhole(attempt, 1, MAX_INT - 1))
-    return unexpectedColumn('attempt', `its run to be number 1 to ${MAX_INT - 1}`, attempt);
-  if (max_attempts !== null && !isWhole(max_attempts, 0, MAX_INT))
-    return unexpectedColumn('max_attempts', 'NULL or a whole number of 0 or more', max_attempts);
-  if (!isWhole(Number(created_at), -MAX_TIMESTAMP_MS, MAX_TIMESTAMP_MS))
-    return unexpectedColumn('created_at', 'milliseconds since 1970 that make a date', created_at);
-  if (typeof payload !== 'string') return unexpectedColumn('payload', 'a text', payload);
-  if (headers !== null && typeof headers !== 'string') return unexpectedColumn('headers', 'NULL or a text', headers);
-  return undefined;
-}
+export type ReadOverrides = { overrides: JobOverrides | null } | { problem: string };
 
-export function readOverrides(text: unknown): { overrides: JobOverrides | null } | { problem: string } {
+export function readOverrides(text: unknown): ReadOverrides {
   if (text === null) return { overrides: null };
   const parsed = readJson(text);
   if ('problem' in parsed) return parsed;
@@ -159,8 +130,4 @@ function isTick(schedule: unknown): schedule is object {
 /** Milliseconds since 1970; null if they are no valid date. */
 export function readDate(ms: unknown): number | null {
   return ms !== null && isWhole(Number(ms), -MAX_TIMESTAMP_MS, MAX_TIMESTAMP_MS) ? Number(ms) : null;
-}
-
-function unexpectedColumn(column: string, what: string, value: unknown): ColumnProblem {
-  return { column, problem: expected(false, what, value)! };
 }

@@ -15,11 +15,14 @@ type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner'
 export class QueueEvents {
   readonly #listeners = new Map<QueueEventName, { queue: string | undefined; listener: QueueEventListener }[]>();
   readonly #deliveries = new Set<Promise<void>>();
+  /** While it is false, callers need not emit. Listeners are never removed, so it never becomes false again. */
+  hasAnyListener = false;
 
   constructor(private readonly logger: JobLogger) {}
 
   /** @param queue the only queue whose events the listener receives; undefined: all queues */
   on(event: QueueEventName, queue: string | undefined, listener: QueueEventListener): void {
+    this.hasAnyListener = true;
     const listeners = this.#listeners.get(event);
     if (listeners) listeners.push({ queue, listener });
     else this.#listeners.set(event, [{ queue, listener }]);
@@ -28,10 +31,6 @@ export class QueueEvents {
   /** Callers need not create events without a listener. */
   hasListener(event: QueueEventName): boolean {
     return this.#listeners.has(event);
-  }
-
-  get hasAnyListener(): boolean {
-    return this.#listeners.size > 0;
   }
 
   emitChanges(event: ChangeEvent, jobs: readonly ChangedJob[]): void {
@@ -56,7 +55,6 @@ export class QueueEvents {
 
   /** Call it after the outcome has committed. `ranMs` is null if the job did not run in this process. */
   emitOutcome(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null, owner?: string): void {
-    if (!this.hasAnyListener) return;
     for (const { event, ...detail } of eventsOf(outcome)) {
       const resultField = event === 'completed' && !detail.error && { result };
       this.#emit(event, job, { ranMs, owner: owner || null, ...resultField, ...detail });

@@ -121,9 +121,12 @@ export class JobInserter {
   }
 
   async #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): Promise<void> {
-    for (const some of batchesOf(created, MAX_EVENTS)) {
-      this.parts.events.emitChanges('enqueued', some);
-      if (some.length < created.length && isTurnLong()) await nextTurn();
+    const { events } = this.parts;
+    if (events.hasAnyListener) {
+      for (const some of batchesOf(created, MAX_EVENTS)) {
+        events.emitChanges('enqueued', some);
+        if (some.length < created.length && isTurnLong()) await nextTurn();
+      }
     }
     for (const [queue, jobs] of byQueue(changed)) {
       this.notifyWorkers(queue, jobs);

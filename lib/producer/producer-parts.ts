@@ -48,5 +48,8 @@ export interface ProducerParts {
   /** Undefined if none surrounds these calls. */
   readonly instrumentations?: Instrumentations['ofProducers'];
   /** Emits jobs after they have been committed. */
-  readonly events: { emitChanges(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
+  readonly events: {
+    readonly hasAnyListener: boolean;
+    emitChanges(event: 'enqueued', jobs: readonly EnqueuedJob[]): void;
+  };
 }

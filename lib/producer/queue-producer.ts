@@ -66,9 +66,10 @@ export class QueueProducer {
   async enqueue<Queue extends QueueName>(
     queue: Queue,
     payload: PayloadOf<Queue>,
-    given: EnqueueOptions & InTransaction = {},
+    given?: EnqueueOptions & InTransaction,
   ): Promise<EnqueuedJob> {
-    const { manager = this.#manager, ...options } = requireOptions('Cannot enqueue', given);
+    const { manager = this.#manager, ...options }: EnqueueOptions & InTransaction =
+      given === undefined ? {} : requireOptions('Cannot enqueue', given);
     const own = Object.keys(options).length > 0 ? options : undefined;
     const job = await buildJob(queue, payload, own, this.#parts.optionsFor, ['manager']);
     const [enqueued] = await this.#inserter.insert('enqueue', [job], manager);

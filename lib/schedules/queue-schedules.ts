@@ -1,7 +1,7 @@
 import type { AuditTrail } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isWhole } from '../job/expectation.js';
-import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/identifiers.js';
+import { expected } from '../job/expectation.js';
+import { DEFAULT_JOB_NAME, isName, isWhole, NAME_EXPECTED } from '../job/identifiers.js';
 import { managerOf } from '../job/option-schema.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';

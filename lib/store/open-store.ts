@@ -3,7 +3,7 @@ import { sqlAdminStore } from './admin/sql-admin-store.js';
 import type { AuditStore } from './features/audit/audit-store.js';
 import { sqlAuditStore } from './features/audit/sql-audit-store.js';
 import { CommitListener } from './core/caller-transaction.js';
-import { ChangedJobs, notingChanges } from './core/changed-jobs.js';
+import { notingChanges } from './core/changed-jobs.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { isLight } from './doctor/check.js';
@@ -105,18 +105,14 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const { dialect, database, blocking, file, workerLocks, claims, bindForApplication, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const commits = new CommitListener(dataSource);
-  const changedJobs = new ChangedJobs(dataSource);
-  const decorated = (each: SqlDatabase) => notingChanges(withEventOutbox(each, commits, eventOutbox), changedJobs);
-  const scanCursors = new ScanCursors(clock);
-  const parts: StoreParts = {
+  const decorated = (each: SqlDatabase) => notingChanges(withEventOutbox(each, commits, eventOutbox), commits);
+  const parts = {
     ...{ dialect, database: decorated(database), blocking: decorated(blocking) },
-    ...{ scanCursors, clock, archives },
-  };
-  const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect, changedJobs);
+    ...{ scanCursors: new ScanCursors(clock), clock, archives },
+  } satisfies StoreParts;
+  const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect, commits);
   return {
-    jobs: sqlJobStore(parts, keyed, {
-      ...{ commits, changedJobs, emitsEvents: eventOutbox.emitsEvents, claims, scanCursors, bindForApplication },
-    }),
+    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, claims, bindForApplication }),
     workers: sqlWorkerRegistry(parts),
     admin: sqlAdminStore(parts, keyed),
     audit: sqlAuditStore(parts),

@@ -1,7 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { JobStore } from '../store/verbs/job-store.js';
-import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
-import type { ActiveClaim, ClaimOwner } from './queue/active-claim.js';
+import type { ActiveClaim, ClaimOwner, OwnClaims } from './queue/active-claim.js';
 
 // Jobs that end within this time cost no statement.
 const READ_DELAY_MS = 50;
@@ -18,7 +17,7 @@ export class CancelRequestReader {
   constructor(
     private readonly store: Pick<JobStore, 'cancelRequests'>,
     private readonly clock: Clock,
-    private readonly leases: Pick<LeaseRenewer, 'claims'>,
+    private readonly claims: Pick<OwnClaims, 'all'>,
     private readonly owner: Pick<ClaimOwner, 'cancelClaimed'>,
   ) {}
 
@@ -28,12 +27,12 @@ export class CancelRequestReader {
 
   /** Sends no statement if the worker owns no claim. */
   read(): Promise<void> {
-    return this.#readFor(this.leases.claims);
+    return this.#readFor(this.claims.all);
   }
 
   /** Reads the requests after a short delay, for the present claims that are still active then. */
   readSoon(): void {
-    const { claims } = this.leases;
+    const claims = this.claims.all;
     if (claims.length === 0) return;
     this.#delayedRead ??= this.#readLater(claims).finally(() => (this.#delayedRead = undefined));
   }
@@ -46,7 +45,7 @@ export class CancelRequestReader {
   async #readLater(claims: readonly ActiveClaim[]): Promise<void> {
     await this.clock.sleep(READ_DELAY_MS, this.#stopping.signal);
     if (this.#stopping.signal.aborted) return;
-    const active = new Set(this.leases.claims);
+    const active = new Set(this.claims.all);
     await this.#readFor(claims.filter((claim) => active.has(claim)));
   }
 

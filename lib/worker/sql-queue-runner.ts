@@ -1,7 +1,8 @@
 import { withTimeout } from '../common/abort.js';
 import { inRootContext } from '../common/async-context.js';
 import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
-import { expected, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { isWhole } from '../job/identifiers.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';

@@ -3,7 +3,7 @@ import { PollLoop } from '../common/poll-loop.js';
 import type { ChosenStrategy } from '../store/verbs/job-store.js';
 import type { WorkerLockStore, WorkerLock } from '../store/verbs/worker-lock-store.js';
 import type { Rescuer } from './complete/rescuer.js';
-import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
+import type { OwnClaims } from './queue/active-claim.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -31,7 +31,7 @@ export class WorkerLockHolder {
     private readonly workerId: string,
     private readonly rescuer: Rescuer,
     private readonly queues: QueueWorkers,
-    private readonly leases: Pick<LeaseRenewer, 'claims'>,
+    private readonly claims: Pick<OwnClaims, 'all'>,
   ) {
     this.#outage = new OutageLog(
       parts.logger,
@@ -108,7 +108,7 @@ export class WorkerLockHolder {
     this.parts.logger.warn(
       'The lock of this worker is lost, and with it the jobs claimed under it. Acquiring another one.',
     );
-    for (const claim of this.leases.claims) if (claim.isByLock) this.queues.abandon(claim);
+    for (const claim of this.claims.all) if (claim.isByLock) this.queues.abandon(claim);
     this.#loop.wake();
   }
 

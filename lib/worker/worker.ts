@@ -9,6 +9,7 @@ import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
+import { OwnClaims } from './queue/active-claim.js';
 import { Slots } from './queue/plan.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
@@ -53,16 +54,17 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
   const settings = new RunTimeSettings(parts, queues, pauses, entry);
   const completer = new Completer(jobs, clock, logger, queues, parts.instrumentations.ofDatabase);
   const shortestLeaseMs = Math.min(...names.map((queue) => optionsFor(queue).leaseMs));
-  const leases = new LeaseRenewer(parts, id, queues, shortestLeaseMs, () => entry.restore());
-  const cancelRequestReader = new CancelRequestReader(jobs, clock, leases, queues);
+  const ownClaims = new OwnClaims();
+  const leases = new LeaseRenewer(parts, id, ownClaims, queues, shortestLeaseMs, () => entry.restore());
+  const cancelRequestReader = new CancelRequestReader(jobs, clock, ownClaims, queues);
   const ownWork: OwnWork = {
-    isHeld: (claimId) => leases.isHeld(claimId),
+    isHeld: (claimId) => ownClaims.isHeld(claimId),
     isRunning: (claimId, jobId) => queues.isRunning(claimId, jobId),
   };
   const announce = (queue: string, count: number) => queues.announce(queue, count);
   const expectDue = (_: string, ms: number): void => poller.expectDue(ms);
   const rescuer = new Rescuer({ ...parts, ownWork, announce, expectDue });
-  const lock = new WorkerLockHolder(parts, id, rescuer, queues, leases);
+  const lock = new WorkerLockHolder(parts, id, rescuer, queues, ownClaims);
   const schedules = new ScheduleRunner(parts, names, announce);
   const poller: Poller = new Poller(parts, queues, schedules, settings, rescuer);
   const listener: NotificationListener | undefined =
@@ -74,6 +76,7 @@ export function createWorker(parts: WorkerParts, names: readonly string[], isPau
     workerId: id,
     slots: new Slots(workerOptions.concurrency),
     completer,
+    ownClaims,
     leases,
     jobLogWriter: new JobLogWriter(stores.jobLogs, parts.waitNotifier, clock, logger),
     lock,

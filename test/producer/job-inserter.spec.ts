@@ -96,7 +96,7 @@ function inserterWith(
       expectDue: () => undefined,
       ...notifier,
     },
-    events: { emitChanges },
+    events: { hasAnyListener: true, emitChanges },
   };
   return new JobInserter(parts as unknown as ProducerParts);
 }

@@ -19,7 +19,7 @@ export function openProducer(
       expectDue: () => undefined,
       expectAt: () => undefined,
     },
-    events: { emitChanges: () => undefined },
+    events: { hasAnyListener: false, emitChanges: () => undefined },
     // No test waits for its jobs.
     tracker: {} as JobTracker,
   });

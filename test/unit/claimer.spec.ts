@@ -109,7 +109,7 @@ function claimerOf(groups: GroupRules | null = null) {
       endOfTurn: () => new Promise<void>((resolve) => turns.push(resolve)),
       completeAndClaim: (request: ClaimRequest) => new Promise((answer) => sent.push({ request, answer })),
     },
-    leases: { expect: () => undefined, forget: () => undefined, add: () => undefined },
+    ownClaims: { expect: () => undefined, forget: () => undefined, add: () => undefined },
     clock: { monotonic: () => 0 },
     instrumentations: {},
   } as unknown as WorkerContext;

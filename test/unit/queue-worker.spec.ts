@@ -5,27 +5,29 @@ import { Slots } from '../../lib/worker/queue/plan.js';
 import { QueueWorker } from '../../lib/worker/queue/queue-worker.js';
 import type { WorkerContext } from '../../lib/worker/queue/worker-context.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimRequest, claimedJob } from '../support/jobs.js';
+import { claimRequest, claimedJob, LEASE_MS } from '../support/jobs.js';
 
 // A job without a handler is snoozed when it starts, which shows the order in which jobs start.
 function workerOf(ids: readonly number[]) {
   const started: number[] = [];
   const onCheck: (() => void)[] = [];
+  const clock = new FakeClock();
   const context = {
-    clock: new FakeClock(),
+    clock,
     logger: { warn: () => undefined },
     optionsFor: () => resolveQueueOptions(),
     handlers: { of: () => ({ named: new Map() }), maxBatchSize: () => 1 },
     instrumentations: {},
     slots: new Slots(1),
     lock: { id: undefined },
+    ownClaims: { remove: () => undefined },
     leases: {
-      /** A check of an expired lease receives what the heartbeat has found out meanwhile. */
-      hasExpired: () => {
+      /** The check of an expired lease receives what the heartbeat has found out meanwhile. */
+      confirmExpiry: (claim: ActiveClaim) => {
+        claim.extendLease(clock.monotonic());
         onCheck.shift()?.();
         return false;
       },
-      remove: () => undefined,
     },
     completer: {
       complete: (_: ActiveClaim, { job, outcome }: Completion) => {
@@ -37,7 +39,7 @@ function workerOf(ids: readonly number[]) {
   const worker = new QueueWorker(context, 'q', { name: 'lock', mayShareTransaction: false });
   worker.setOpen(true, false);
   const jobs = ids.map((id) => claimedJob({ id }));
-  const claim = new ActiveClaim(claimRequest({ startLimit: ids.length }), jobs, context.clock.monotonic());
+  const claim = new ActiveClaim(claimRequest({ startLimit: ids.length }), jobs, -LEASE_MS);
   worker.buffer.add(jobs.map((job, indexInClaim) => ({ claim, job, indexInClaim })));
   return { worker, claim, started, onCheck };
 }

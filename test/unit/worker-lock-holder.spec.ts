@@ -25,7 +25,7 @@ function setup() {
   } as unknown as WorkerParts;
   const rescuer = { rescue: () => Promise.resolve(0) } as unknown as Rescuer;
   const queues = { byName: new Map() } as unknown as QueueWorkers;
-  const holder = new WorkerLockHolder(parts, 'w', rescuer, queues, { claims: [] });
+  const holder = new WorkerLockHolder(parts, 'w', rescuer, queues, { all: [] });
   return { holder, lockCount: () => lockCount };
 }
 

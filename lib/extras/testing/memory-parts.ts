@@ -57,7 +57,7 @@ export function memoryParts(
       expectAt: () => undefined,
     },
     tracker,
-    events: { emitChanges: () => undefined },
+    events: { hasAnyListener: false, emitChanges: () => undefined },
   };
 }
 

@@ -1,4 +1,5 @@
-import { isOptions, isWhole } from '../expectation.js';
+import { isOptions } from '../expectation.js';
+import { isWhole } from '../identifiers.js';
 import { applyChange, changeProblems, RATE, readLimits, type Rate, type RateOptions } from '../limits/limit-options.js';
 import { either, group, oneOf, option, orNull, whole, type Option, type SchemaOf } from '../option-schema.js';
 

@@ -1,5 +1,6 @@
 import type { Duration } from '../../common/units.js';
-import { expected, isOptions, isWhole } from '../expectation.js';
+import { expected, isOptions } from '../expectation.js';
+import { isWhole } from '../identifiers.js';
 import {
   durationOf,
   either,

@@ -1,8 +1,8 @@
 import { DURATION_EXPECTED, type Duration } from '../../common/units.js';
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
-import { expected, isOptions, isWhole, requireOptions } from '../expectation.js';
-import { isName, NAME_EXPECTED } from '../identifiers.js';
+import { expected, isOptions, requireOptions } from '../expectation.js';
+import { isName, isWhole, NAME_EXPECTED } from '../identifiers.js';
 import {
   checked,
   date,

@@ -1,4 +1,5 @@
-import { expected, isOptions, isWhole } from '../expectation.js';
+import { expected, isOptions } from '../expectation.js';
+import { isWhole } from '../identifiers.js';
 import { MAX_RUNNING, RATE, type Rate, type RateOptions } from '../limits/limit-options.js';
 import { flag, kind, option, optionProblems, orNull, whole, type SchemaOf } from '../option-schema.js';
 import { ENABLED_EXPECTED, isEnabled, type EnabledTimes } from './enabled.js';

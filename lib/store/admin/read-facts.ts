@@ -9,12 +9,13 @@ import {
 } from '../../job/explain/job-facts.js';
 import type { JobCountUpTo } from '../../job/explain/job-reason.js';
 import type { JobState } from '../../job/job-state.js';
-import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
+import { readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
 import { executeAll, statement, type Statement, type StatementResult, type Work } from '../core/statement.js';
 import { groupColumns, groupOverridesOf, type GroupRow } from '../features/groups/group-row.js';
 import { findActiveJobs } from '../features/groups/active-jobs.js';
 import { leaseEndMs } from '../features/people/assign.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../features/limits/limits-row.js';
+import { columnProblem } from '../rows/claimed-row.js';
 import { LIVE_STATE } from '../rows/job-record.js';
 import { ARRIVING, IN_GROUP, IN_QUEUE, IN_STAGE, RETURNED } from '../tables/runnable.js';
 import type { TableRow } from '../tables/table-schemas.js';
@@ -173,7 +174,7 @@ function jobFacts(row: JobRow): JobFacts['job'] {
     runAtMs: readDate(row.run_at),
     expiresAtMs: attempt === 0 && expiresInMs !== undefined ? Number(row.created_at) + expiresInMs : null,
     finishedAtMs: null,
-    malformed: 'problem' in options ? { column: 'options', problem: options.problem } : columnProblem({ ...row }, next),
+    malformed: columnProblem({ ...row }, next, options),
   };
 }
 

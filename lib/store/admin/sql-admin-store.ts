@@ -3,7 +3,7 @@ import type { PageOrder } from '../../job/page-options.js';
 import type { AdminStore, JobSearch } from './admin-store.js';
 import { startValueOf, orderKeywordsOf } from '../reads/candidates.js';
 import type { Change } from '../features/audit/audit-store.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
+import { inCallerTransaction, type CallerTransaction } from '../core/caller-transaction.js';
 import { audited, runChange } from '../features/audit/run-change.js';
 import { enterJobs } from '../ends/enter-jobs.js';
 import { cancelJob } from './cancel-job.js';
@@ -57,7 +57,7 @@ export function sqlAdminStore(
    * because the snapshot of a caller's transaction may be older than the job.
    */
   async function readTwice<T>(read: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
-    const first = await (transaction ? blocking.inCallerTransaction(transaction, read) : blocking.runIdempotent(read));
+    const first = await (transaction ? inCallerTransaction(blocking, transaction, read) : blocking.runIdempotent(read));
     return first || (await blocking.readLatest(read, transaction));
   }
 
@@ -66,7 +66,7 @@ export function sqlAdminStore(
     filter: JobSearch | undefined,
     act: (matching: readonly number[]) => Work<Changed>,
     change: Change | undefined,
-    database: Pick<SqlDatabase, 'transaction' | 'inCallerTransaction'> = blocking,
+    database: Pick<SqlDatabase, 'transaction' | 'holdCallerTransaction'> = blocking,
   ): Promise<Changed> {
     return runChange(
       database,
@@ -96,7 +96,7 @@ export function sqlAdminStore(
         const rows = await keyed.lockWithin(keys, transaction, send);
         return changeMatching(ids, filter, actWith(rows), change, {
           transaction: blocking.transaction,
-          inCallerTransaction: (_, work) => send(work),
+          holdCallerTransaction: (_, act) => act(send),
         });
       });
     if (keys.length > 0) await keyed.ensureRows(keys);
@@ -111,7 +111,7 @@ export function sqlAdminStore(
   ): Promise<KeyedReenqueue[]> {
     const read = () => findKeyedReenqueues(ids, to);
     const latest = await blocking.readLatest(read, transaction);
-    const own = transaction ? await blocking.inCallerTransaction(transaction, read) : [];
+    const own = transaction ? await inCallerTransaction(blocking, transaction, read) : [];
     return [...new Map([...own, ...latest].map((each) => [each.id, each])).values()];
   }
 
@@ -121,7 +121,7 @@ export function sqlAdminStore(
 
     states(ids, transaction) {
       const work = () => readStates(ids);
-      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.runIdempotent(work);
+      return transaction ? inCallerTransaction(blocking, transaction, work) : blocking.runIdempotent(work);
     },
 
     facts: (id, orderOf) => readTwice(() => readFacts(id, orderOf), undefined),
@@ -130,7 +130,7 @@ export function sqlAdminStore(
 
     findIds(search, page, transaction) {
       const work = () => findJobIds(search, page, dialect);
-      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.runIdempotent(work);
+      return transaction ? inCallerTransaction(blocking, transaction, work) : blocking.runIdempotent(work);
     },
 
     async logs(id, { after, limit, order }) {
@@ -196,7 +196,7 @@ export function sqlAdminStore(
     async enqueueCopy(job, change = {}) {
       const { transaction } = change;
       const work = () => audited(enterJobs([job]), change);
-      const [id] = await (transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work));
+      const [id] = await (transaction ? inCallerTransaction(blocking, transaction, work) : blocking.transactOnce(work));
       return id!;
     },
 

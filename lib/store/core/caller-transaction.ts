@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner, EntitySubscriberInterface } from 'typeorm';
 import { InvalidOptionsError, TransactionLostError } from '../../job/errors.js';
+import { explainRejection } from './classify-error.js';
 import { drive, type StatementResult, type Statement, type Work } from './statement.js';
 import { ascending, idsOf, randomId } from '../../job/identifiers.js';
 import { readsCurrent, readsLatest } from './template.js';
@@ -42,7 +43,7 @@ export function requireOpenTransaction(transaction: CallerTransaction): void {
 }
 
 /** The query runner of the manager, open or not; undefined if it has none. */
-export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+function queryRunnerOf(transaction: CallerTransaction): QueryRunner | undefined {
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 
@@ -70,6 +71,17 @@ interface SessionHooks {
 
 /** Runs work in the caller's transaction. */
 export type SendWork = <T>(work: () => Work<T>) => Promise<T>;
+
+/** Runs one work in the caller's transaction. */
+export function inCallerTransaction<T>(
+  database: {
+    holdCallerTransaction<U>(transaction: CallerTransaction, act: (send: SendWork) => Promise<U>): Promise<U>;
+  },
+  transaction: CallerTransaction,
+  work: () => Work<T>,
+): Promise<T> {
+  return database.holdCallerTransaction(transaction, (send) => send(work));
+}
 
 /** What belongs to an open transaction of a query runner. */
 interface InTransaction {
@@ -100,7 +112,7 @@ function endCallsBelow(depth: number, runner: QueryRunner): void {
  *
  * @param call receives a function that throws TransactionLostError if the transaction of the call has ended
  */
-export function afterEarlierCalls<T>(
+function afterEarlierCalls<T>(
   runner: QueryRunner,
   call: (requireOwnTransaction: () => void) => Promise<T>,
 ): Promise<T> {
@@ -115,6 +127,32 @@ export function afterEarlierCalls<T>(
   const end = () => void calls.delete(own);
   lastCalls.set(runner, result.then(end, end));
   return result;
+}
+
+/**
+ * Runs a work on the query runner, or throws TransactionLostError if its transaction has ended.
+ *
+ * @param requireOwnTransaction called before each statement
+ */
+type RunWork = <T>(runner: QueryRunner, work: () => Work<T>, requireOwnTransaction: () => void) => Promise<T>;
+
+/** The method of `SqlDatabase`. */
+export async function holdCallerTransaction<T>(
+  dataSource: DataSource,
+  transaction: CallerTransaction,
+  act: (send: SendWork) => Promise<T>,
+  run: RunWork,
+): Promise<T> {
+  return afterEarlierCalls(callerQueryRunner(dataSource, transaction), (requireOwnTransaction) =>
+    act(async (work) => {
+      requireOwnTransaction();
+      try {
+        return await run(callerQueryRunner(dataSource, transaction), work, requireOwnTransaction);
+      } catch (error) {
+        throw explainRejection(error);
+      }
+    }),
+  );
 }
 
 /**
@@ -228,9 +266,17 @@ interface PendingAct extends InTransaction {
   readonly act: () => void;
 }
 
-/** By TypeORM's events, runs callbacks after transactions of the application commit, and ends calls with their transaction. */
+/**
+ * What belongs to open transactions of the application, by TypeORM's events: runs callbacks after their commit, ends calls
+ * with their transaction, and knows the jobs that they have changed.
+ */
 export class CommitListener implements EntitySubscriberInterface {
   readonly #pending = new WeakMap<QueryRunner, PendingAct[]>();
+  /**
+   * The jobs that verbs have ended or taken from their claims. A rollback to a savepoint may have undone the change, but not
+   * the locks of these jobs.
+   */
+  readonly #changedJobs = new WeakMap<QueryRunner, Set<number>>();
 
   constructor(private readonly dataSource: DataSource) {
     dataSource.subscribers.push(this);
@@ -246,6 +292,19 @@ export class CommitListener implements EntitySubscriberInterface {
     else this.#pending.set(runner, [added]);
   }
 
+  addChanged(transaction: CallerTransaction, ids: readonly number[]): void {
+    const runner = queryRunnerOf(transaction);
+    if (!runner) return;
+    const known = this.#changedJobs.get(runner) ?? new Set();
+    for (const id of ids) known.add(id);
+    this.#changedJobs.set(runner, known);
+  }
+
+  changedIn(transaction: CallerTransaction): ReadonlySet<number> {
+    const runner = queryRunnerOf(transaction);
+    return (runner && this.#changedJobs.get(runner)) ?? new Set();
+  }
+
   afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
     const pending = this.#pending.get(queryRunner) ?? [];
     // If the runner is still active, only a savepoint was released. Its acts and calls then belong to the transaction
@@ -256,6 +315,7 @@ export class CommitListener implements EntitySubscriberInterface {
       return;
     }
     endCallsBelow(0, queryRunner);
+    this.#changedJobs.delete(queryRunner);
     this.#pending.delete(queryRunner);
     pending.forEach(({ act }) => act());
   }
@@ -270,6 +330,7 @@ export class CommitListener implements EntitySubscriberInterface {
     const pending = (this.#pending.get(queryRunner) ?? []).filter((each) => each.depth <= depth);
     this.#pending.set(queryRunner, pending);
     endCallsBelow(depth, queryRunner);
+    if (depth === 0) this.#changedJobs.delete(queryRunner);
   }
 
   stop(): void {

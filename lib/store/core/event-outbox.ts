@@ -96,16 +96,6 @@ export function withEventOutbox(
     return { ...value, writes: [...value.writes, ...deferred] };
   }
 
-  const holdCallerTransaction: SqlDatabase['holdCallerTransaction'] = (transaction, act) =>
-    database.holdCallerTransaction(transaction, (send) =>
-      act((work) =>
-        withCommitCallback(
-          (onEmitted) => send(() => storeEvents(work(), onEmitted)),
-          () => commits.afterCommit(transaction, onEventsCommitted),
-        ),
-      ),
-    );
-
   return {
     transaction: (work, maxLockWaits) =>
       withCommitCallback((onEmitted) => database.transaction(() => storeEvents(work(), onEmitted), maxLockWaits)),
@@ -113,11 +103,17 @@ export function withEventOutbox(
       withCommitCallback((onEmitted) => database.decideOnce(() => addToFinalWrites(work(), onEmitted))),
     transactOnce: (work, hasWritten) =>
       withCommitCallback((onEmitted) => database.transactOnce(() => storeEvents(work(), onEmitted), hasWritten)),
-    inCallerTransaction: (transaction, work) => holdCallerTransaction(transaction, (send) => send(work)),
-    holdCallerTransaction,
+    holdCallerTransaction: (transaction, act) =>
+      database.holdCallerTransaction(transaction, (send) =>
+        act((work) =>
+          withCommitCallback(
+            (onEmitted) => send(() => storeEvents(work(), onEmitted)),
+            () => commits.afterCommit(transaction, onEventsCommitted),
+          ),
+        ),
+      ),
     runIdempotent: (work) => database.runIdempotent(work),
     writeOnce: (writes) => database.writeOnce(writes),
-    requireOpenTransaction: (transaction) => database.requireOpenTransaction(transaction),
     readLatest: (work, transaction) => database.readLatest(work, transaction),
     inApplicationTransaction: (work) => database.inApplicationTransaction(work),
     close: () => database.close(),

@@ -32,25 +32,20 @@ export interface SqlDatabase {
    */
   transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T>;
 
-  /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
-  requireOpenTransaction(transaction: CallerTransaction): void;
-
   /**
-   * Without a retry. Throws TransactionLostError, before any statement of the work, if a deadlock, DDL or a statement
-   * of the caller has ended the transaction without TypeORM: a rollback could not undo the work. Also if the transaction
-   * ends while the call waits for another one, or while it runs: the query runner may be in its next transaction then.
-   */
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
-
-  /**
-   * Like `inCallerTransaction`, for a verb of several works. No other call uses the transaction before `act` ends, so `act`
-   * must not wait for one.
+   * Runs the works of a verb in the caller's transaction, without a retry. No other call uses the transaction before `act`
+   * ends, so `act` must not wait for one. See `inCallerTransaction` for one work.
+   *
+   * Rejects with InvalidOptionsError if the manager is in no open transaction of the DataSource. Rejects with
+   * TransactionLostError, before any statement of the work, if a deadlock, DDL or a statement of the caller has ended the
+   * transaction without TypeORM: a rollback could not undo the work. Also if the transaction ends while the call waits for
+   * another one, or while it runs: the query runner may be in its next transaction then.
    */
   holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T>;
 
   /**
    * Reads every commit before the call. Uses a connection of its own if the database has one, because the caller's
-   * transaction may read an older snapshot.
+   * transaction may read an older snapshot. Throws InvalidOptionsError as `holdCallerTransaction` does.
    */
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T>;
 

@@ -111,7 +111,7 @@ export interface Step {
   readonly isLast?: boolean;
   /** The events of this transaction: see withEventOutbox. A step with events has no statements. */
   readonly events?: JobEventSource;
-  /** Jobs that the statements end, take from their claims or start anew: see ChangedJobs. */
+  /** Jobs that the statements end, take from their claims or start anew: see notingChanges. */
   readonly changes?: readonly { readonly job: { readonly id: number } }[];
 }
 
@@ -200,11 +200,6 @@ export function idsFrom({ insertId, idStep = NaN }: StatementResult, count: numb
 export function* readInsertedIds(answer: StatementResult, count: number): Work<number[]> {
   const isKnown = count === 1 || answer.idStep !== undefined;
   return idsFrom(isKnown ? answer : { ...answer, idStep: yield* readIdStep() }, count);
-}
-
-/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
-export function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
-  return { insertId: lastId - count + 1, idStep: 1 };
 }
 
 /** Sends the statements in one step. */

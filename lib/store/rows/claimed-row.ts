@@ -1,9 +1,16 @@
 import { NO_ERRORS } from '../../job/stored-error.js';
 import { MalformedJobError } from '../../job/errors.js';
-import { isWhole } from '../../job/expectation.js';
+import { expected } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
-import { safeId, idsOf } from '../../job/identifiers.js';
+import {
+  MAX_TIMESTAMP_MS,
+  readDate,
+  readErrors,
+  readOverrides,
+  type ColumnProblem,
+  type ReadOverrides,
+} from '../../job/read-columns.js';
+import { isName, isWhole, NAME_EXPECTED, safeId, idsOf } from '../../job/identifiers.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { claimLeaseMs, countStartable, inStartOrder, isPoisonCandidate } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimDatabase, QueuePosition } from './claim.js';
@@ -29,6 +36,10 @@ const MAX_ATTEMPT = 2 ** 31 - 1;
 export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
 export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
 
+// Most jobs have neither options nor an earlier error, so nothing is parsed for them.
+const NO_OVERRIDES: ReadOverrides = { overrides: null };
+const NO_EARLIER_ERRORS = { last: null, all: NO_ERRORS };
+
 /** A job whose row was locked before its claim counts the attempt. */
 export function toJobBeforeClaim(row: ClaimedRow, queue: string, maxAttempts: number): ClaimedJob {
   return toClaimedJob(row, queue, maxAttempts, row.attempt + 1);
@@ -50,14 +61,14 @@ export function toClaimedJob(
   maxAttempts = row.attempt,
   attempt = row.attempt,
 ): ClaimedJob {
-  const read = readOverrides(row.options);
-  const problem = 'problem' in read ? { column: 'options', problem: read.problem } : columnProblem(row, attempt);
+  const options = row.options === null ? NO_OVERRIDES : readOverrides(row.options);
+  const problem = columnProblem(row, attempt, options);
   const id = safeId(row.id);
   if (problem) {
     const error = new MalformedJobError(id, queue, problem.column, problem.problem);
     return toMalformedJob(row, attempt, maxAttempts, error);
   }
-  const errors = readErrors(row.error);
+  const errors = row.error === null ? NO_EARLIER_ERRORS : readErrors(row.error);
   return {
     id,
     queue,
@@ -66,14 +77,51 @@ export function toClaimedJob(
     attempt,
     maxAttempts: row.max_attempts || maxAttempts,
     createdAtMs: Number(row.created_at),
-    dueAtMs: readDate(row.due_at),
+    dueAtMs: row.due_at === null ? null : readDate(row.due_at),
     payload: row.payload,
     headers: row.headers,
-    overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
+    overrides: (options as { overrides: ClaimedJob['overrides'] }).overrides,
     lastError: errors.last,
     errors: errors.all,
     group: row.group_key === '' ? null : row.group_key,
   };
+}
+
+/** The columns that a run needs, as the driver returns them. */
+interface JobColumns {
+  readonly name: unknown;
+  readonly priority: unknown;
+  readonly max_attempts: unknown;
+  readonly created_at: unknown;
+  readonly payload: unknown;
+  readonly headers: unknown;
+}
+
+/**
+ * The first malformed column. Runs for every claimed job, so it only compares and parses nothing.
+ *
+ * @param attempt the number of the current or the next run
+ * @param options the options of the row
+ */
+export function columnProblem(row: JobColumns, attempt: number, options: ReadOverrides): ColumnProblem | undefined {
+  if ('problem' in options) return { column: 'options', problem: options.problem };
+  const { name, priority, max_attempts, created_at, payload, headers } = row;
+  if (!isName(name)) return unexpectedColumn('name', NAME_EXPECTED, name);
+  if (!isWhole(priority, -32_768, 32_767))
+    return unexpectedColumn('priority', 'a whole number from -32768 to 32767', priority);
+  if (!isWhole(attempt, 1, MAX_ATTEMPT - 1))
+    return unexpectedColumn('attempt', `its run to be number 1 to ${MAX_ATTEMPT - 1}`, attempt);
+  if (max_attempts !== null && !isWhole(max_attempts, 0, MAX_ATTEMPT))
+    return unexpectedColumn('max_attempts', 'NULL or a whole number of 0 or more', max_attempts);
+  if (!isWhole(Number(created_at), -MAX_TIMESTAMP_MS, MAX_TIMESTAMP_MS))
+    return unexpectedColumn('created_at', 'milliseconds since 1970 that make a date', created_at);
+  if (typeof payload !== 'string') return unexpectedColumn('payload', 'a text', payload);
+  if (headers !== null && typeof headers !== 'string') return unexpectedColumn('headers', 'NULL or a text', headers);
+  return undefined;
+}
+
+function unexpectedColumn(column: string, what: string, value: unknown): ColumnProblem {
+  return { column, problem: expected(false, what, value)! };
 }
 
 /** Replaces invalid values by values that the history accepts. */
@@ -126,7 +174,8 @@ export function* claimLocked(
   const ids = new Ids(idsOf(rows));
   const jobs = yield* claimedJobs(request, rows, toJobBeforeClaim);
   const mark = statement(MARK_LOCKED, { claimId, maxAttempts, ids });
-  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs, last), ...alsoWritten(request, jobs)]);
+  const also = request.alsoWrites?.(jobs.length) ?? [];
+  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs, last), ...also]);
   if (marked!.affectedRows === rows.length) return jobs;
   // Cannot happen while the rows are locked. Keeps only the jobs that the UPDATE has marked.
   const ours = new Set(yield* queryIds(MARKED, { ids, claimId }));
@@ -136,7 +185,7 @@ export function* claimLocked(
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
   const jobs = yield* claimedJobs(request, marked);
-  yield* executeFinal([insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
+  yield* executeFinal([insertClaim(request, jobs), ...(request.alsoWrites?.(jobs.length) ?? [])]);
   return jobs;
 }
 
@@ -162,12 +211,6 @@ function* markExpired(jobs: ClaimedJob[]): Work<ClaimedJob[]> {
 /** A job that runs again has started in time. Of one whose first attempt is refunded, the row has no `expiresIn` any more. */
 export function mayExpire({ attempt, overrides }: ClaimedJob): boolean {
   return attempt === 1 && overrides?.expiresInMs !== undefined;
-}
-
-const NOTHING: readonly Statement[] = [];
-
-function alsoWritten({ alsoWrites }: ClaimRequest, jobs: readonly ClaimedJob[]): readonly Statement[] {
-  return alsoWrites ? alsoWrites(jobs.length) : NOTHING;
 }
 
 const ADD_CLAIM = `

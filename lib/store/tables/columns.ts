@@ -9,6 +9,14 @@ export type ColumnKind =
 /** SQL that databases write in different ways. MariaDB has that of MySQL. */
 export type SqlPerDatabase = Readonly<Record<'mysql' | 'sqlite', string>>;
 
+/** The time of the database in whole milliseconds since 1970: in statements, and as the default of a column. */
+export const NOW: SqlPerDatabase = {
+  // UTC_TIMESTAMP() ignores the session's time zone. UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
+  mysql: `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`,
+  // unixepoch('subsec') would be shorter, but the command-line clients of some distributions do not support it yet.
+  sqlite: `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`,
+};
+
 /**
  * A column of a table, and of its entity. `Value` is its type in a row. Entities have types that TypeORM knows on all
  * databases, which may be shorter than those of the tables: no entity is synchronized.

@@ -6,6 +6,7 @@ import {
   generated,
   int,
   label,
+  NOW,
   nullable,
   primary,
   smallint,
@@ -19,10 +20,7 @@ import {
 } from './columns.js';
 import { ARRIVING, IN_QUEUE, SCHEDULED } from './runnable.js';
 
-const NOW = {
-  mysql: `(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)`,
-  sqlite: `(CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER))`,
-};
+const CREATED_AT = { mysql: `(${NOW.mysql})`, sqlite: `(${NOW.sqlite})` };
 
 // A default of SQLite cannot read another column, so a plain INSERT with a run_at or a group makes a waiting job with
 // runnable = IN_QUEUE there. Claims skip it until it is due.
@@ -56,7 +54,7 @@ export const jobTable = tableSchema({
     maxAttempts: withDefault(nullable(int('max_attempts')), 0),
     /** The claim of an active job; null for all other jobs, stored as 0. */
     claimId: zeroAsNull(filledByDatabase(bigint('claim_id'), '0')),
-    createdAt: filledByDatabase(bigint('created_at'), NOW),
+    createdAt: filledByDatabase(bigint('created_at'), CREATED_AT),
     /** JSON, like the headers, the options and the error. */
     payload: text('payload'),
     headers: nullable(text('headers')),

@@ -2,7 +2,15 @@ import type { Clock } from '../../common/clock.js';
 import { groupBy } from '../../common/lists.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Work } from '../core/statement.js';
-import type { CursorReads, QueuePosition, ReturnedJob, ScanCursor, ScanStart } from '../rows/claim.js';
+import type {
+  ClaimDatabase,
+  ClaimRequest,
+  CursorReads,
+  QueuePosition,
+  ReturnedJob,
+  ScanCursor,
+  ScanStart,
+} from '../rows/claim.js';
 
 // The server assigns ids before transactions commit, so a job with a smaller id can appear before the cursor at any
 // time.
@@ -31,6 +39,8 @@ const UNKNOWN: QueuePosition = { priority: Infinity, id: Infinity };
  */
 export class ScanCursors {
   readonly #queues = new Map<string, QueueScanState>();
+  /** Those that follow claims, by queue. Each resolves with whether a job may wait before the cursors. */
+  readonly #missedWorkChecks = new Map<string, Promise<boolean>>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -101,7 +111,7 @@ export class ScanCursors {
   *findWork(queue: string): Work<boolean> {
     const known = this.#queues.get(queue);
     if (!known?.reads || (yield* known.reads.hasWorkAfter(queue, known.cursors))) return true;
-    const due = this.startDueCheck(queue, true);
+    const due = this.#startDueCheck(queue, true);
     if (!due) return false;
     try {
       return due.done(yield* known.reads.findWorkBefore(queue, due.bounds));
@@ -112,13 +122,49 @@ export class ScanCursors {
   }
 
   /**
+   * Starts a missed-work check after a claim if one is due: after its transaction, whose locks other processes await.
+   *
+   * @param foundNone the claim has found no waiting job
+   */
+  checkMissedWork(
+    { queue, onMissedWork }: ClaimRequest,
+    foundNone: boolean,
+    reads: CursorReads,
+    database: Pick<ClaimDatabase, 'runIdempotent'>,
+  ): void {
+    const due = this.#startDueCheck(queue, foundNone, foundNone && !onMissedWork);
+    if (!due) return;
+    const check = database
+      .runIdempotent(() => reads.findWorkBefore(queue, due.bounds))
+      .then(due.done, due.fail)
+      .then((mayHaveMissed) => {
+        if (mayHaveMissed) onMissedWork?.();
+        return mayHaveMissed;
+      })
+      .finally(() => {
+        if (this.#missedWorkChecks.get(queue) === check) this.#missedWorkChecks.delete(queue);
+      });
+    this.#missedWorkChecks.set(queue, check);
+  }
+
+  /** The result of the check that `checkMissedWork` has started: whether a claim may find a job now. */
+  missedWorkCheck(queue: string): Promise<boolean> | undefined {
+    return this.#missedWorkChecks.get(queue);
+  }
+
+  /** Resolves when no missed-work check runs. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#missedWorkChecks.values());
+  }
+
+  /**
    * The cursors for a missed-work check if one is due. The caller reports its result to `done`, which returns whether a
    * claim may find a job now.
    *
    * @param foundNone the claim has found no waiting job: mostly others have returned one
    * @param isAwaited the caller gets a check at any time
    */
-  startDueCheck(queue: string, foundNone: boolean, isAwaited = false) {
+  #startDueCheck(queue: string, foundNone: boolean, isAwaited = false) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known?.hasCursors) return undefined;

@@ -1,13 +1,15 @@
 import { pageSize } from '../../common/lists.js';
+import type { ClaimedJob } from '../../job/job.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError, UnsafeJobIdError } from '../../job/errors.js';
+import { claimInTurn } from '../features/groups/claim-in-turn.js';
 import { GroupTurns } from '../features/groups/group-turns.js';
-import { CursorClaimer } from './cursor-claimer.js';
-import type { ScanCursors } from './scan-cursors.js';
+import { claimWithinLimits } from '../features/limits/claim-within-limits.js';
+import type { Scan, ScanCursors } from './scan-cursors.js';
 import { markUnsafeIdsDead } from './malformed-jobs.js';
 import { chooseStrategies } from './choose-strategies.js';
-import type { ClaimDatabase, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
-import type { CommitListener } from '../core/caller-transaction.js';
-import type { ChangedJobs } from '../core/changed-jobs.js';
+import type { ClaimDatabase, ClaimImplementation, ClaimRequest, ClaimStrategies, ReturnedJob } from '../rows/claim.js';
+import { transactClaim } from '../rows/claimed-row.js';
+import { inCallerTransaction, type CommitListener } from '../core/caller-transaction.js';
 import type { JobStore } from './job-store.js';
 import type { CompletionBatch, CompletionResult } from '../rows/completion.js';
 import type { StoreParts } from '../rows/store-parts.js';
@@ -32,10 +34,8 @@ import { addQueues } from '../features/queues/queue-registration.js';
 
 export interface JobStoreSettings {
   readonly commits: CommitListener;
-  readonly changedJobs: Pick<ChangedJobs, 'stop'>;
   readonly emitsEvents: (queue: string) => boolean;
   readonly claims: ClaimStrategies;
-  readonly scanCursors: ScanCursors;
   readonly bindForApplication: (statement: Statement) => BoundStatement;
 }
 
@@ -52,13 +52,13 @@ interface CompletedBatch<T> {
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export function sqlJobStore(
-  parts: StoreParts,
+  parts: StoreParts & { readonly scanCursors: ScanCursors },
   keyed: KeyedEnqueuer,
-  { commits, changedJobs, emitsEvents, claims, scanCursors, bindForApplication }: JobStoreSettings,
+  { commits, emitsEvents, claims, bindForApplication }: JobStoreSettings,
 ): JobStore {
-  const { dialect, database, blocking, clock, archives } = parts;
+  const { dialect, database, blocking, scanCursors, clock, archives } = parts;
   const claiming = endingUnsafeIds(database);
-  const claimer = new CursorClaimer(claiming, claims, scanCursors, new GroupTurns(database, clock));
+  const groupTurns = new GroupTurns(database, clock);
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 
@@ -67,6 +67,65 @@ export function sqlJobStore(
    * always started at the head would never get past a hundred of them.
    */
   let lastExpiredId = 0;
+
+  function strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
+    const implementation = claims.supported[strategy];
+    if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
+    return implementation;
+  }
+
+  function claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const strategy = strategyOf(request);
+    if (strategy.claimAlone && !request.isLimited && !request.groups) return strategy.claimAlone(request, claiming);
+    return claimWithin(
+      request,
+      (claim) => transactClaim(request, claiming, claim),
+      (jobs) => jobs,
+    );
+  }
+
+  /**
+   * Claims by the requested strategy, from the scan cursors of this process, and advances them.
+   *
+   * @param transact runs the claim in the caller's transaction, and again if the transaction is repeated
+   */
+  async function claimWithin<T>(
+    request: ClaimRequest,
+    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
+    jobsOf: (result: T) => readonly ClaimedJob[],
+  ): Promise<T> {
+    const { queue, groups, order } = request;
+    const strategy = strategyOf(request);
+    let scan: Scan | undefined;
+    // The request within the limits of the queue; undefined: they allow no job.
+    let allowed = undefined as ClaimRequest | undefined;
+    const endScan = () => scan && scanCursors.end(scan);
+    try {
+      const result = await transact(() => {
+        endScan();
+        allowed = undefined;
+        scan = scanCursors.begin(queue);
+        request.onChoosing?.();
+        const claim = (limited: ClaimRequest) => {
+          allowed = limited;
+          return groups
+            ? claimInTurn(limited, groups, groupTurns.rotationOf(queue), strategy.groupLock)
+            : strategy.claim(limited, scan!);
+        };
+        return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
+      });
+      const jobs = jobsOf(result);
+      // Other claims start from no cursor.
+      if (strategy.cursorReads && !groups && order !== 'lifo') {
+        scanCursors.advance(scan!, jobs, strategy.cursorReads);
+        scanCursors.checkMissedWork(request, scan!.foundNone, strategy.cursorReads, claiming);
+      }
+      if (allowed?.groups) groupTurns.afterClaim(allowed, jobs.length);
+      return result;
+    } finally {
+      endScan();
+    }
+  }
 
   /** Completes the batch in one transaction with the work that follows. Rejects with JobsLockedError if jobs are locked. */
   async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
@@ -91,7 +150,7 @@ export function sqlJobStore(
   return {
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
-      if (transaction) return database.inCallerTransaction(transaction, () => enterJobs(jobs));
+      if (transaction) return inCallerTransaction(database, transaction, () => enterJobs(jobs));
       if (jobs.some((job) => hasEnterHook(job) || emitsEvents(job.queue))) {
         // Inserts the jobs before the final step, because events and hooks need the ids.
         return blocking.decideOnce(function* () {
@@ -112,7 +171,6 @@ export function sqlJobStore(
     },
 
     async enqueueKeyedInTransaction(jobs, transaction) {
-      database.requireOpenTransaction(transaction);
       const results = await keyed.enqueueWithin(jobs, transaction);
       const replaced = replacedJobs(jobs, results);
       if (replaced.length > 0) commits.afterCommit(transaction, () => scanCursors.moveBefore(replaced));
@@ -123,7 +181,14 @@ export function sqlJobStore(
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
     summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(scanCursors, ...args)),
     readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
-    claim: (request) => claimer.claim(request),
+
+    async claim(request) {
+      if (request.groups) return groupTurns.claim(request, () => claimOnce(request));
+      const jobs = await claimOnce(request);
+      if (jobs.length > 0 || request.onMissedWork) return jobs;
+      return (await scanCursors.missedWorkCheck(request.queue)) ? claimOnce(request) : jobs;
+    },
+
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
     cancelRequests: (claimIds) => database.runIdempotent(() => cancelRequests(claimIds)),
     complete: async (batch) => (await completeThen(batch, doNothing)).result,
@@ -131,7 +196,7 @@ export function sqlJobStore(
     // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
     async completeAndClaim(batch, request) {
       scanCursors.moveBefore(returningJobs(batch));
-      const { result, next: jobs } = await claimer.claimWithin(
+      const { result, next: jobs } = await claimWithin(
         request,
         (claim) => completeThen(batch, claim),
         ({ next }) => next,
@@ -145,11 +210,9 @@ export function sqlJobStore(
         const { id, queue } = completion.job;
         // Checked before the completion, which could not be undone outside of a transaction.
         if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
-        await database
-          .inCallerTransaction(manager, () => endJobs([completion]))
-          .catch((error: unknown) => {
-            throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
-          });
+        await inCallerTransaction(database, manager, () => endJobs([completion])).catch((error: unknown) => {
+          throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+        });
         return value;
       }),
 
@@ -211,9 +274,8 @@ export function sqlJobStore(
 
     async close() {
       commits.stop();
-      changedJobs.stop();
       await Promise.all([database.close(), blocking.close()]);
-      await claimer.idle();
+      await Promise.all([scanCursors.idle(), groupTurns.idle()]);
     },
   };
 }

@@ -127,7 +127,7 @@ export class OutcomeEffects {
   /** @param settled the queue is not idle before that */
   #finishOutcome(claim: ActiveClaim, settled?: Promise<void>): void {
     if (claim.isDone) {
-      this.parts.leases.remove(claim);
+      this.parts.ownClaims.remove(claim);
       this.parts.completer.deleteIfEmptied(claim);
     }
     if (settled) void settled.then(() => this.#endOutcome());
@@ -147,8 +147,9 @@ export class OutcomeEffects {
     outcome: Outcome,
     result: unknown,
   ): Promise<void> | undefined {
-    this.parts.events.emitOutcome(job, outcome, result, ranMs);
-    this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
+    const { events, instrumentations } = this.parts;
+    if (events.hasAnyListener) events.emitOutcome(job, outcome, result, ranMs);
+    instrumentations.ended(job, outcome, ranMs, startedAtMs);
     logFailure(job, outcome, this.parts);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
     return followOutcome(job, outcome, this.options.deadLetter, this.parts);

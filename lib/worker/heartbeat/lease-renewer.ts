@@ -1,6 +1,6 @@
 import { OutageLog } from '../../common/logger.js';
 import { PollLoop } from '../../common/poll-loop.js';
-import type { ActiveClaim, ClaimOwner } from '../queue/active-claim.js';
+import type { ActiveClaim, ClaimOwner, OwnClaims } from '../queue/active-claim.js';
 import type { WorkerParts } from '../worker-parts.js';
 import {
   StandstillLog,
@@ -24,9 +24,6 @@ const MAX_INTERVAL_MS = 20_000;
  * expired since is renewed, unless another worker has rescued the claim.
  */
 export class LeaseRenewer {
-  readonly #claims = new Map<number, ActiveClaim>();
-  /** The ids of claims under way, which may have committed. */
-  readonly #expectedIds = new Set<number>();
   #heartbeat: Heartbeat;
   readonly #expiryCheck: PollLoop;
   readonly #outage: OutageLog;
@@ -43,6 +40,7 @@ export class LeaseRenewer {
   constructor(
     private readonly parts: WorkerParts,
     private readonly workerId: string,
+    private readonly claims: OwnClaims,
     private readonly queues: ClaimOwner,
     shortestLeaseMs: number,
     private readonly onUnregistered: () => void,
@@ -80,47 +78,14 @@ export class LeaseRenewer {
     this.#expiryCheck.wake();
   }
 
-  get claims(): ActiveClaim[] {
-    return [...this.#claims.values()];
-  }
-
-  /** From here to `add` or `forget`, this process does not rescue the claim. */
-  expect(claimId: number): void {
-    this.#expectedIds.add(claimId);
-  }
-
-  forget(claimId: number): void {
-    this.#expectedIds.delete(claimId);
-  }
-
-  add(claim: ActiveClaim): void {
-    this.forget(claim.id);
-    this.#claims.set(claim.id, claim);
-    this.#heartbeat.add?.(claim.id);
-  }
-
-  remove(claim: ActiveClaim): void {
-    this.#claims.delete(claim.id);
-    this.#heartbeat.remove?.(claim.id);
-  }
-
-  isHeld(claimId: number): boolean {
-    return this.#claims.has(claimId) || this.#expectedIds.has(claimId);
-  }
-
   renewNow(): void {
     this.#heartbeat.renewNow();
   }
 
-  /** Whether the lease has ended, as far as this process can know. */
-  hasExpired(claim: ActiveClaim): boolean {
-    if (!this.#hasExpiredNow(claim)) return false;
+  /** Whether the expired lease has not been renewed meanwhile, as far as this process can know. */
+  confirmExpiry(claim: ActiveClaim): boolean {
     this.#heartbeat.deliverPending?.();
-    return this.#hasExpiredNow(claim);
-  }
-
-  #hasExpiredNow({ leaseDeadline }: ActiveClaim): boolean {
-    return this.parts.clock.monotonic() >= leaseDeadline;
+    return claim.hasExpired(this.parts.clock.monotonic());
   }
 
   #newHeartbeat(): Heartbeat {
@@ -128,18 +93,21 @@ export class LeaseRenewer {
     const settings: HeartbeatSettings = {
       workerId: this.workerId,
       intervalMs: this.#intervalMs,
-      claimIds: () => [...this.#claims.keys()],
+      claimIds: () => this.claims.all.map(({ id }) => id),
       onResult: (result) => this.#applyResult(result),
       onUnregistered: this.onUnregistered,
       onError: (error) => this.#outage.onFailure(error),
     };
-    return createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);
+    const heartbeat = createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);
+    this.claims.setObserver(heartbeat);
+    return heartbeat;
   }
 
   #applyResult({ claimIds, requestedAt, leases }: HeartbeatResult): void {
+    const { clock } = this.parts;
     const leaseByClaim = new Map(leases.map((lease) => [lease.claimId, lease]));
     for (const id of claimIds) {
-      const claim = this.#claims.get(id);
+      const claim = this.claims.get(id);
       // The claim ended while the statement was under way, so a missing lease is not a loss.
       if (!claim) continue;
       const lease = leaseByClaim.get(id);
@@ -147,9 +115,9 @@ export class LeaseRenewer {
         this.queues.abandon(claim);
         continue;
       }
-      const hadExpired = this.#hasExpiredNow(claim);
+      const hadExpired = claim.hasExpired(clock.monotonic());
       if (!lease.isLocked) claim.extendLease(requestedAt);
-      if (hadExpired && !this.#hasExpiredNow(claim)) this.queues.resume(claim);
+      if (hadExpired && !claim.hasExpired(clock.monotonic())) this.queues.resume(claim);
       for (const jobId of lease.cancelRequested) this.queues.cancelClaimed(claim, jobId);
     }
     this.#outage.onSuccess();
@@ -162,16 +130,16 @@ export class LeaseRenewer {
     if (lateMs > this.#intervalMs / 2) {
       this.#standstill?.report(
         lateMs,
-        this.claims.filter((claim) => this.hasExpired(claim)),
+        this.claims.all.filter((claim) => claim.hasExpired(now)),
       );
       this.#graceUntil = now + RENEWAL_GRACE_MS;
       this.renewNow();
     }
     let nextCheckMs = this.#intervalMs;
-    for (const claim of this.claims) {
+    for (const claim of this.claims.all) {
       const deadline = Math.max(claim.leaseDeadline, this.#graceUntil);
       if (deadline > now) nextCheckMs = Math.min(nextCheckMs, deadline - now);
-      else if (this.hasExpired(claim)) this.queues.abandon(claim);
+      else if (this.confirmExpiry(claim)) this.queues.abandon(claim);
     }
     this.#nextCheckAt = now + nextCheckMs;
     return Promise.resolve(nextCheckMs);

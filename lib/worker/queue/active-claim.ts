@@ -74,9 +74,13 @@ export class ActiveClaim {
     return this.#isAbandoned;
   }
 
+  hasExpired(now: number): boolean {
+    return now >= this.#leaseDeadline;
+  }
+
   /** Whether other workers may have rescued its jobs: the lease has expired, or the lock may be lost without notice. */
   mayBeRescued(now: number): boolean {
-    return this.isByLock || now >= this.#leaseDeadline;
+    return this.isByLock || this.hasExpired(now);
   }
 
   extendLease(requestedAt: number): void {
@@ -160,6 +164,55 @@ export class ActiveClaim {
 
   #isUnfinished({ id }: JobOfClaim): boolean {
     return this.#uncommittedIds.has(id) && !this.#completingIds.has(id);
+  }
+}
+
+/** Learns of each claim: the heartbeat of a thread, which cannot read the claims. */
+interface ClaimObserver {
+  add?(claimId: number): void;
+  remove?(claimId: number): void;
+}
+
+/** The claims of this process: those that it owns, and the ids of those under way, which may have committed. */
+export class OwnClaims {
+  readonly #claims = new Map<number, ActiveClaim>();
+  readonly #expectedIds = new Set<number>();
+  #observer: ClaimObserver = {};
+
+  setObserver(observer: ClaimObserver): void {
+    this.#observer = observer;
+  }
+
+  get all(): ActiveClaim[] {
+    return [...this.#claims.values()];
+  }
+
+  get(claimId: number): ActiveClaim | undefined {
+    return this.#claims.get(claimId);
+  }
+
+  /** From here to `add` or `forget`, this process does not rescue the claim. */
+  expect(claimId: number): void {
+    this.#expectedIds.add(claimId);
+  }
+
+  forget(claimId: number): void {
+    this.#expectedIds.delete(claimId);
+  }
+
+  add(claim: ActiveClaim): void {
+    this.forget(claim.id);
+    this.#claims.set(claim.id, claim);
+    this.#observer.add?.(claim.id);
+  }
+
+  remove(claim: ActiveClaim): void {
+    this.#claims.delete(claim.id);
+    this.#observer.remove?.(claim.id);
+  }
+
+  isHeld(claimId: number): boolean {
+    return this.#claims.has(claimId) || this.#expectedIds.has(claimId);
   }
 }
 

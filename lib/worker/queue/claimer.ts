@@ -190,10 +190,10 @@ export class Claimer {
   }
 
   async #send(request: ClaimRequest, requestedAt: number): Promise<Pick<ClaimAnswer, 'count' | 'claimed'>> {
-    const { stores, completer, leases, logger } = this.parts;
+    const { stores, completer, ownClaims, logger } = this.parts;
     let jobs: readonly ClaimedJob[] = [];
     let mayHaveClaimed = false;
-    leases.expect(request.claimId);
+    ownClaims.expect(request.claimId);
     try {
       jobs = await (this.worker.strategy.mayShareTransaction
         ? completer.completeAndClaim(request)
@@ -213,11 +213,11 @@ export class Claimer {
     const ownsJobs = jobs.length > 0 && request.lockId === this.#lockId;
     if (mayHaveClaimed && !ownsJobs) await this.#markUnstarted(request);
     if (!ownsJobs) {
-      leases.forget(request.claimId);
+      ownClaims.forget(request.claimId);
       return { count: jobs.length, claimed: undefined };
     }
     const claim = new ActiveClaim(request, jobs, requestedAt);
-    leases.add(claim);
+    ownClaims.add(claim);
     return { count: jobs.length, claimed: { claim, jobs } };
   }
 

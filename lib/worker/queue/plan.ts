@@ -159,7 +159,7 @@ type SizeState = Pick<PlanState, 'options' | 'maxBatchSize' | 'averages' | 'gate
 };
 
 function awaitedBy({ claim, job, indexInClaim }: BufferedJob, { runs }: PlanState, now: number): Plan['awaits'] {
-  if (now >= claim.leaseDeadline) return 'lease';
+  if (claim.hasExpired(now)) return 'lease';
   if (isPoisonCandidate(job) && (!runs.isIdle || claim.hasRunningJobs)) return 'other runs';
   return claim.mayStart(indexInClaim) ? undefined : 'start limit';
 }
@@ -176,7 +176,7 @@ function batchSize({ job: first }: BufferedJob, { runs, buffer, maxBatchSize }: 
 function fitsBatch(buffered: BufferedJob | undefined, name: string, now: number): boolean {
   if (!buffered) return false;
   const { claim, job, indexInClaim } = buffered;
-  return job.name === name && claim.mayStart(indexInClaim) && now < claim.leaseDeadline && !isPoisonCandidate(job);
+  return job.name === name && claim.mayStart(indexInClaim) && !claim.hasExpired(now) && !isPoisonCandidate(job);
 }
 
 /** Jobs have one or two attempts. */

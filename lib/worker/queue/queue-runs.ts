@@ -83,7 +83,7 @@ export class QueueRuns {
 
   /** The lease of the claim is lost: other workers own its jobs, or soon will. */
   abandon(claim: ActiveClaim): void {
-    this.worker.leases.remove(claim);
+    this.worker.ownClaims.remove(claim);
     claim.abandon(this.buffer.remove((buffered) => buffered.claim === claim).map(({ job }) => job.id));
     for (const attempt of this.attempts) {
       if (attempt.claim === claim && !attempt.isDetached)
@@ -135,13 +135,14 @@ export class QueueRuns {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.worker.clock, this.#instrumentations);
+    const { events, clock } = this.worker;
+    const run = new Run(attempts, clock, this.#instrumentations);
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
     for (const attempt of attempts) {
       this.#attemptByJob.set(attempt.job.id, attempt);
-      this.worker.events.emitStarted(attempt.job);
+      if (events.hasAnyListener) events.emitStarted(attempt.job);
     }
     void this.#execute(run, entry, now);
   }

@@ -204,7 +204,7 @@ export class QueueWorker implements ClaimingQueue {
   #followPlan(): boolean {
     const { leases, completer, clock } = this.worker;
     // If the lease of the next job seems to have expired, a result of the heartbeat may have renewed it or taken the job.
-    if (this.slots.free > 0 && this.buffer.next) leases.hasExpired(this.buffer.next.claim);
+    if (this.slots.free > 0 && this.buffer.next) this.#hasExpired(this.buffer.next.claim);
     const now = clock.monotonic();
     const { start, awaits, claim, waitUntil } = plan(this, now);
     if (start > 0) {
@@ -217,6 +217,11 @@ export class QueueWorker implements ClaimingQueue {
     if (claim) this.claims.claim(claim);
     this.#alarm.set(waitUntil);
     return false;
+  }
+
+  /** As far as this process can know. Asks for results of the heartbeat only if the lease seems to have expired. */
+  #hasExpired(claim: ActiveClaim): boolean {
+    return claim.hasExpired(this.worker.clock.monotonic()) && this.worker.leases.confirmExpiry(claim);
   }
 
   #releaseBuffered(): void {
@@ -270,11 +275,11 @@ export class QueueWorker implements ClaimingQueue {
     this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
     this.averages.recordPayloadSizes(jobs);
-    this.worker.events.emitClaimed(jobs);
+    if (this.worker.events.hasAnyListener) this.worker.events.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
-    const mayStart = this.#isOpen && this.#restCount === 0 && !this.worker.leases.hasExpired(claim);
+    const mayStart = this.#isOpen && this.#restCount === 0 && !this.#hasExpired(claim);
     if (mayStart) this.buffer.add(this.runs.putOffRunning(this.#outcomeEffects.completeUnrunnable(claim, jobs)));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }

@@ -4,6 +4,7 @@ import type { Completer } from '../complete/completer.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { JobLogWriter } from '../run/job-log-writer.js';
 import type { WorkerParts } from '../worker-parts.js';
+import type { OwnClaims } from './active-claim.js';
 import type { Slots } from './plan.js';
 
 /** A worker as its queues see it: its surroundings, and what its queues share. */
@@ -11,6 +12,7 @@ export interface WorkerContext extends WorkerParts {
   readonly workerId: string;
   readonly slots: Slots;
   readonly completer: Completer;
+  readonly ownClaims: OwnClaims;
   readonly leases: LeaseRenewer;
   readonly jobLogWriter: JobLogWriter;
   /** The lock for claims by `lock`. `id` is undefined while the worker has none. */

@@ -8,7 +8,7 @@ import { attemptLogger, logLateError } from '../../job/log-params.js';
 import { hasCode, JobTimeoutError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { COMPLETED, completeOutcome, outcomeAfterError, type Completed, type Outcome } from '../../job/outcome.js';
-import { encodeProgress } from '../../job/job-content.js';
+import { decodeWith, encodeProgress } from '../../job/job-content.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import type { Completion } from '../../store/rows/completion.js';
@@ -24,14 +24,7 @@ import {
 } from './handler-actions.js';
 import { JobCalls } from './job-calls.js';
 import { JobChildren } from './job-children.js';
-import {
-  JobContext,
-  decodePayload,
-  outcomeOfUnreadable,
-  toContextFields,
-  toJobInput,
-  type JobInput,
-} from './job-context.js';
+import { JobContext, outcomeOfUnreadable, toContextFields, toJobInput, type JobInput } from './job-context.js';
 import { JobSteps, stepKeyOf } from './job-steps.js';
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
@@ -111,8 +104,9 @@ export class Attempt implements HandlerActions {
 
   /** Never throws or rejects: `createContext` throws the error. Codecs and the blob store have time limits of their own. */
   readPayload(): MaybePromise<void> {
-    const { job, options } = this;
-    return this.#read(() => andThen(decodePayload(job, options), (text) => void (this.#text = text)));
+    const { queue, name, payload } = this.claimed;
+    const text = this.#read(() => decodeWith(this.options.codec, payload, { what: 'payload', queue, name }));
+    return text instanceof Promise ? text.then((decoded) => void (this.#text = decoded)) : void (this.#text = text);
   }
 
   /**
@@ -124,7 +118,8 @@ export class Attempt implements HandlerActions {
     // The text of a long payload must not stay in memory while the handler runs.
     this.#text = undefined;
     const input = text === undefined ? undefined : this.#read(() => toJobInput(this.job, text, this.options));
-    return andThen(input, (checked) => this.#newContext(checked, startedAt));
+    if (input instanceof Promise) return input.then((checked) => this.#newContext(checked, startedAt));
+    return this.#newContext(input, startedAt);
   }
 
   endOnReturn(result: unknown): MaybePromise<AttemptEnd> {

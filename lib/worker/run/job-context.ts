@@ -14,7 +14,7 @@ import { readHeaders } from '../../job/json.js';
 import { HAND_OFF_OPTIONS } from '../../job/lease.js';
 import { checkAndResolve } from '../../job/option-schema.js';
 import type { Outcome } from '../../job/outcome.js';
-import { checkPayload, decodeWith } from '../../job/job-content.js';
+import { checkPayload } from '../../job/job-content.js';
 import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { toJobSchedule, type JobSchedule } from '../../job/schedules/job-schedule.js';
@@ -275,14 +275,6 @@ export function toContextFields(job: ClaimedJob, { payload, headers }: JobInput,
 export interface JobInput {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Throws or rejects with UndecodableContentError or ContentUnavailableError. Returns a promise only if a codec does, or for a blob. */
-export function decodePayload(
-  { queue, name, payload }: ClaimedJob,
-  options: ResolvedQueueOptions,
-): MaybePromise<string> {
-  return decodeWith(options.codec, payload, { what: 'payload', queue, name });
 }
 
 /** Throws or rejects with PayloadInvalidError or MalformedJobError. Returns a promise only if there is a schema. */

@@ -51,9 +51,9 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'the transaction of a job does not complete it': {
     find: {
-      'lib/store/verbs/sql-job-store.ts': ['.inCallerTransaction(manager, () => endJobs([completion]))'],
+      'lib/store/verbs/sql-job-store.ts': ['inCallerTransaction(database, manager, () => endJobs([completion]))'],
     },
-    replace: '.inCallerTransaction(manager, () => endJobs([]))',
+    replace: 'inCallerTransaction(database, manager, () => endJobs([]))',
   },
   'a lost outcome counts as stored': {
     find: { 'lib/store/ends/end-jobs.ts': ['throw new FenceError()'] },

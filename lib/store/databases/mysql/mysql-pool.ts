@@ -4,7 +4,7 @@ import { sharedAbortController, withTimeout } from '../../../common/abort.js';
 import type { Clock } from '../../../common/clock.js';
 import { TransactionLostError } from '../../../job/errors.js';
 import {
-  afterEarlierCalls,
+  holdCallerTransaction,
   inApplicationTransaction,
   callerQueryRunner,
   runOnSession,
@@ -12,7 +12,7 @@ import {
   type CallerTransaction,
   type SendWork,
 } from '../../core/caller-transaction.js';
-import { classifyError, explainRejection, isUnsent } from '../../core/classify-error.js';
+import { classifyError, isUnsent } from '../../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../../core/sql-database.js';
 import {
@@ -140,46 +140,23 @@ export class MysqlPool implements SqlDatabase {
     return this.#commitLog.transact(work, hasWritten);
   }
 
-  requireOpenTransaction(transaction: CallerTransaction): void {
-    callerQueryRunner(this.dataSource, transaction);
-  }
-
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return this.holdCallerTransaction(transaction, (send) => send(work));
-  }
-
-  async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    return afterEarlierCalls(runner, (requireOwnTransaction) =>
-      act((work) => this.#runWithin(transaction, work, requireOwnTransaction)),
-    );
-  }
-
-  async #runWithin<T>(
-    transaction: CallerTransaction,
-    work: () => Work<T>,
-    requireOwnTransaction: () => void,
-  ): Promise<T> {
-    requireOwnTransaction();
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    const send = (statement: Statement) => {
-      requireOwnTransaction();
-      return sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
-    };
-    this.#openTransactions ??= new OpenTransactions(this.dataSource);
-    if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
-    try {
+  holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
+    return holdCallerTransaction(this.dataSource, transaction, act, async (runner, work, requireOwnTransaction) => {
+      this.#openTransactions ??= new OpenTransactions(this.dataSource);
+      if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
+      const send = (statement: Statement) => {
+        requireOwnTransaction();
+        return sendOnSession(runner, this.#bind(statement, ASCII_WITHOUT_ESCAPES));
+      };
       const readLatest = (reads: readonly Statement[]) => this.#latest.runIdempotent(() => executeAll(reads));
-      return await withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, { beforeRead, readLatest }));
-    } catch (error) {
-      throw explainRejection(error);
-    }
+      return withCompleteAnswers(runner, (beforeRead) => runOnSession(send, work, { beforeRead, readLatest }));
+    });
   }
 
   // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     if (!transaction) return this.runIdempotent(work);
-    this.requireOpenTransaction(transaction);
+    callerQueryRunner(this.dataSource, transaction);
     return this.#latest.runIdempotent(work);
   }
 
@@ -295,7 +272,7 @@ const INVARIANT = /^[ !"#$%&()*+,\-./0-9:;<=>?A-Z_a-z]*$/;
 
 /** The texts that a session whose character set is known reads as they were sent. */
 // oxlint-disable-next-line no-control-regex
-export const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
+const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
 
 /** The texts that a session of the caller reads as they were sent, for any character set of the session and the driver. */
 export const ASCII_WITHOUT_ESCAPES = /^[ -[\]-~]*$/;

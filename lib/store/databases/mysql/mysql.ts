@@ -1,9 +1,7 @@
 import { addRowsBy } from '../../core/add-rows.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { query, type Work } from '../../core/statement.js';
-
-// UTC_TIMESTAMP() ignores the session's time zone. UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
-const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
+import { NOW } from '../../tables/columns.js';
 
 // Exact, unlike information_schema, whose values MySQL caches for a day.
 const TABLE_DEFINITION = 'SHOW CREATE TABLE {jobs}';
@@ -35,7 +33,7 @@ const MAX_SINGLE_READS = 30;
 /** MySQL 8.0.13 or newer. */
 export const mysql: Dialect = {
   name: 'mysql',
-  now: NOW,
+  now: NOW.mysql,
   // The server scans a small table instead of using its key, and a scan waits for locks on rows that the statement does not
   // need. Each statement that locks rows by id therefore names the primary key. A DELETE accepts an index only in the form for
   // several tables, which names the table twice. If a list of ids is as long as the table, MariaDB still locks all of it, so

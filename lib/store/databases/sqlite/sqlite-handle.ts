@@ -4,8 +4,9 @@ import { StoreUnavailableError, TransactionLostError } from '../../../job/errors
 import type { Clock } from '../../../common/clock.js';
 import { isTurnLong, nextTurn } from '../../../common/turn.js';
 import {
-  afterEarlierCalls,
+  holdCallerTransaction,
   inApplicationTransaction,
+  inCallerTransaction,
   callerQueryRunner,
   runOnSession,
   type ApplicationWork,
@@ -24,7 +25,6 @@ import {
   type Statement,
   type Step,
   type Work,
-  sqliteIds,
 } from '../../core/statement.js';
 import type { BoundStatement, Templates } from '../../core/template.js';
 import { checkSqliteDriver } from './sqlite-driver.js';
@@ -133,44 +133,21 @@ export class SqliteHandle implements SqlDatabase {
     return this.transaction(work);
   }
 
-  requireOpenTransaction(transaction: CallerTransaction): void {
-    callerQueryRunner(this.dataSource, transaction);
-  }
-
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return this.holdCallerTransaction(transaction, (send) => send(work));
-  }
-
-  async holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    return afterEarlierCalls(runner, (requireOwnTransaction) =>
-      act((work) => this.#runWithin(transaction, work, requireOwnTransaction)),
-    );
-  }
-
-  async #runWithin<T>(
-    transaction: CallerTransaction,
-    work: () => Work<T>,
-    requireOwnTransaction: () => void,
-  ): Promise<T> {
-    requireOwnTransaction();
-    const runner = callerQueryRunner(this.dataSource, transaction);
-    if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
-    const send = (statement: Statement) => {
-      requireOwnTransaction();
-      return sendOnSession(runner, this.templates.bind(statement));
-    };
-    try {
-      return await runOnSession(send, work);
-    } catch (error) {
-      throw explainRejection(error);
-    }
+  holdCallerTransaction<T>(transaction: CallerTransaction, act: (send: SendWork) => Promise<T>): Promise<T> {
+    return holdCallerTransaction(this.dataSource, transaction, act, (runner, work, requireOwnTransaction) => {
+      if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
+      const send = (statement: Statement) => {
+        requireOwnTransaction();
+        return sendOnSession(runner, this.templates.bind(statement));
+      };
+      return runOnSession(send, work);
+    });
   }
 
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     // On a shared handle the open transaction is the caller's. A read outside it would wait until it ends.
-    if (transaction) this.requireOpenTransaction(transaction);
-    if (transaction && this.isShared) return this.inCallerTransaction(transaction, work);
+    if (transaction) callerQueryRunner(this.dataSource, transaction);
+    if (transaction && this.isShared) return inCallerTransaction(this, transaction, work);
     return this.runIdempotent(work);
   }
 
@@ -267,4 +244,9 @@ async function sendOnSession(runner: QueryRunner, { text, values }: BoundStateme
   const { raw, records, affected = 0 } = await runner.query(text, [...values], true);
   const ids = typeof raw === 'object' ? { insertId: 0 } : sqliteIds(Number(raw ?? 0), affected);
   return { rows: records as Record<string, unknown>[], affectedRows: affected, ...ids };
+}
+
+/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
+function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
+  return { insertId: lastId - count + 1, idStep: 1 };
 }

@@ -1,9 +1,7 @@
 import { addRowsBy } from '../../core/add-rows.js';
 import type { Dialect } from '../../core/sql-database.js';
 import { query, type Work } from '../../core/statement.js';
-
-// unixepoch('subsec') would be shorter, but the command-line clients of some distributions do not support it yet.
-const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
+import { NOW } from '../../tables/columns.js';
 
 // DISTINCT would read the whole index.
 const namesIn = (table: string) => `
@@ -28,7 +26,7 @@ const LAST_ID = `
 
 export const sqlite: Dialect = {
   name: 'sqlite',
-  now: NOW,
+  now: NOW.sqlite,
   // Only one transaction writes at a time, and it locks the whole file: a row needs no lock, and a scan waits for none.
   words: {
     ...{ lock: '', lockFree: '', byPrimary: '', byIndex: () => '', joinInOrder: '', onlySqlite: '' },

@@ -1,3 +1,4 @@
+import { inCallerTransaction } from '../../core/caller-transaction.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import { execute, relay, type Work } from '../../core/statement.js';
 import { queueOfEntry, type Change } from './audit-store.js';
@@ -15,7 +16,7 @@ const WRITE = `
  * @param queuesOf the queues of the change, by its value, if the work emits no event for each of its jobs
  */
 export function runChange<T>(
-  database: Pick<SqlDatabase, 'transaction' | 'inCallerTransaction'>,
+  database: Pick<SqlDatabase, 'transaction' | 'holdCallerTransaction'>,
   change: Change = {},
   work: () => Work<T>,
   countOf?: (value: T) => number,
@@ -23,7 +24,7 @@ export function runChange<T>(
 ): Promise<T> {
   const withEntry = () => audited(work(), change, countOf, queuesOf);
   const { transaction } = change;
-  return transaction ? database.inCallerTransaction(transaction, withEntry) : database.transaction(withEntry);
+  return transaction ? inCallerTransaction(database, transaction, withEntry) : database.transaction(withEntry);
 }
 
 /** The work, and the entry if it has changed anything. */

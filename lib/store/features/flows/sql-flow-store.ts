@@ -1,4 +1,5 @@
 import { batchesOf, pageSize } from '../../../common/lists.js';
+import { inCallerTransaction } from '../../core/caller-transaction.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../../core/statement.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { EventJob } from '../../core/event-outbox.js';
@@ -75,7 +76,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
   return {
     create: (flow, transaction) =>
       transaction
-        ? database.inCallerTransaction(transaction, () => createFlow(flow))
+        ? inCallerTransaction(database, transaction, () => createFlow(flow))
         : blocking.transactOnce(() => createFlow(flow)),
 
     fanOut: (...given) => blocking.transaction(() => fanOut(...given)),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../common/clock.js';
+import type { ClaimedJob } from '../../../job/job.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 import type { Rotation } from './claim-in-turn.js';
@@ -60,20 +61,16 @@ export class GroupTurns {
     };
   }
 
-  /** Refreshes if the last claim found too few jobs, and resolves with whether it did. */
-  async beforeClaim(request: ClaimRequest): Promise<boolean> {
-    const { wasShort } = this.#of(request.queue);
-    if (wasShort) await this.refresh(request);
-    return wasShort;
-  }
-
-  /** Refreshes after a claim without jobs, and resolves with whether another claim may find some. */
-  async afterEmptyClaim(request: ClaimRequest): Promise<boolean> {
+  /** Refreshes before the claim if the last one found too few jobs, else before a second claim if the first finds none. */
+  async claim(request: ClaimRequest, claimOnce: () => Promise<ClaimedJob[]>): Promise<ClaimedJob[]> {
     const known = this.#of(request.queue);
-    // The limits of the queue allowed no job, so the claim has examined no group.
-    if (!known.wasShort) return false;
-    const hasChanged = await this.refresh(request);
-    return hasChanged || known.hasReady;
+    const isFresh = known.wasShort;
+    if (isFresh) await this.#refresh(request);
+    const jobs = await claimOnce();
+    // If the claim was not short, the limits of the queue allowed no job, so it has examined no group.
+    if (jobs.length > 0 || isFresh || !known.wasShort) return jobs;
+    const hasChanged = await this.#refresh(request);
+    return hasChanged || known.hasReady ? claimOnce() : jobs;
   }
 
   /**
@@ -92,7 +89,7 @@ export class GroupTurns {
     const pauseMs = Math.min(MAX_REFRESH_PAUSE_MS, known.refreshTookMs * REFRESH_TIME_SHARE);
     const isDue = this.clock.monotonic() >= known.refreshedAt + Math.max(REFRESH_INTERVAL_MS, pauseMs);
     if (isDue || (known.wasShort && !wasShort))
-      void this.refresh(request).then((hasChanged) => hasChanged && known.wasShort && onMoreIn?.(0));
+      void this.#refresh(request).then((hasChanged) => hasChanged && known.wasShort && onMoreIn?.(0));
   }
 
   async idle(): Promise<void> {
@@ -106,7 +103,7 @@ export class GroupTurns {
   }
 
   /** Resolves with whether groups have become ready. Never rejects: the next claim tries again. */
-  refresh({ queue, onMoreIn }: ClaimRequest): Promise<boolean> {
+  #refresh({ queue, onMoreIn }: ClaimRequest): Promise<boolean> {
     const known = this.#of(queue);
     const startedAt = this.clock.monotonic();
     known.refreshing ??= this.#refreshOnce(queue, known, onMoreIn)

@@ -1,8 +1,7 @@
 import { StoreUnavailableError } from '../../../job/errors.js';
 import { mayReplace } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
-import type { CallerTransaction, SendWork } from '../../core/caller-transaction.js';
-import type { ChangedJobs } from '../../core/changed-jobs.js';
+import type { CallerTransaction, CommitListener, SendWork } from '../../core/caller-transaction.js';
 import type { ReturnedJob } from '../../rows/claim.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import {
@@ -58,7 +57,7 @@ export class KeyedEnqueuer {
     private readonly database: SqlDatabase,
     private readonly blocking: SqlDatabase,
     private readonly dialect: Dialect,
-    private readonly changedJobs: Pick<ChangedJobs, 'of'>,
+    private readonly commits: Pick<CommitListener, 'changedIn'>,
   ) {}
 
   /** @param change of an administrator, with its entry in the audit. It has no transaction of a caller */
@@ -94,7 +93,7 @@ export class KeyedEnqueuer {
   }
 
   #held(transaction: CallerTransaction, send: SendWork): HeldTransaction {
-    return { send, changed: this.changedJobs.of(transaction) };
+    return { send, changed: this.commits.changedIn(transaction) };
   }
 
   async #enqueueWithin(held: HeldTransaction, jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {

@@ -1,7 +1,6 @@
 import { groupBy } from '../../../common/lists.js';
-import { isWhole } from '../../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
-import { ascending, idsOf } from '../../../job/identifiers.js';
+import { ascending, idsOf, isWhole } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
 import {

@@ -7,7 +7,7 @@ import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './en
 import { wakeGroup } from '../../ends/wake-groups.js';
 import { readClaimPermit } from './claim-permit.js';
 import { FenceError } from '../../ends/end-jobs.js';
-import type { CallerTransaction } from '../../core/caller-transaction.js';
+import { inCallerTransaction, type CallerTransaction } from '../../core/caller-transaction.js';
 import type { Work } from '../../core/statement.js';
 import { claimFromStage } from './claim-from-stage.js';
 import { locateLiveJob, type LiveJob } from './lock-assignment.js';
@@ -30,7 +30,7 @@ export function sqlConsumerStore({ database, blocking, scanCursors }: StoreParts
   ): Promise<T> {
     const located = await database.readLatest(() => locateLiveJob(id), transaction);
     const ended = withConflictExplained('Roll your transaction back, and call again.', () =>
-      blocking.inCallerTransaction(transaction, () => work(located)),
+      inCallerTransaction(blocking, transaction, () => work(located)),
     );
     return ended.catch((error: unknown) => {
       throw hasCode(error, 'TRANSACTION_LOST') ? new TransactionLostError(id, located.queue) : error;

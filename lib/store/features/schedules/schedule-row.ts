@@ -1,5 +1,5 @@
-import { expected, isWhole } from '../../../job/expectation.js';
-import { isName, NAME_EXPECTED } from '../../../job/identifiers.js';
+import { expected } from '../../../job/expectation.js';
+import { isName, isWhole, NAME_EXPECTED } from '../../../job/identifiers.js';
 import { defined } from '../../../job/option-schema.js';
 import { readDate, readOverrides } from '../../../job/read-columns.js';
 import type { ScheduledJobOptions } from '../../../job/schedules/schedule-options.js';

@@ -1,6 +1,7 @@
 import { MISSED_AFTER_MS } from '../../../job/missed-after.js';
 import { audited, runChange } from '../audit/run-change.js';
 import type { StoreParts } from '../../rows/store-parts.js';
+import { inCallerTransaction } from '../../core/caller-transaction.js';
 import { deleteFrom, execute, query } from '../../core/statement.js';
 import {
   declareSchedules,
@@ -63,7 +64,7 @@ export function sqlScheduleStore({ database, blocking, dialect }: StoreParts): S
     runNow(name, change = {}) {
       const { transaction } = change;
       const work = () => audited(runNow(name), change);
-      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work);
+      return transaction ? inCallerTransaction(blocking, transaction, work) : blocking.transactOnce(work);
     },
 
     async get(name) {

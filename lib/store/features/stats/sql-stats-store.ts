@@ -1,4 +1,4 @@
-import { isWhole } from '../../../job/expectation.js';
+import { isWhole } from '../../../job/identifiers.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { StoreParts } from '../../rows/store-parts.js';

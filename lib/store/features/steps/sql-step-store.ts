@@ -1,5 +1,6 @@
 import { batchesOf, pageSize } from '../../../common/lists.js';
 import { LeaseLostError, TransactionLostError } from '../../../job/errors.js';
+import { inCallerTransaction } from '../../core/caller-transaction.js';
 import {
   statement,
   execute,
@@ -150,7 +151,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       blocking.inApplicationTransaction(async (manager, isStillOpen) => {
         const { value, result } = await work(manager);
         if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
-        await blocking.inCallerTransaction(manager, function* () {
+        await inCallerTransaction(blocking, manager, function* () {
           if (!(yield* lockOwner({ jobId, claimId }))) throw new LeaseLostError(jobId, queue);
           yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
         });

@@ -5,7 +5,7 @@ const MAX_SECONDS = 5;
 
 // The columns of InnoDB are in the time zone of the server, whatever that of the session is. The text of a statement
 // can contain confidential values, so only its first word is read.
-export const SERVER_TIME = `CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')`;
+const SERVER_TIME = `CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')`;
 
 const LONG_TRANSACTIONS = `
   SELECT trx_mysql_thread_id AS connection, TIMESTAMPDIFF(SECOND, trx_started, ${SERVER_TIME}) AS seconds,
