@@ -12,7 +12,8 @@ export interface MetricsSums {
   readonly runs: Histogram;
 }
 
-export interface MetricsRow extends MetricsSums {
+/** Which attempts a row counts. */
+export interface MetricsPlace {
   readonly queue: string;
   /** The start of the minute, hour or day by the clock of the database. */
   readonly startsAtMs: number;
@@ -21,6 +22,8 @@ export interface MetricsRow extends MetricsSums {
   /** The process that has written it, as a random number; 0: the sum of all processes. */
   readonly recorder: number;
 }
+
+export interface MetricsRow extends MetricsPlace, MetricsSums {}
 
 /** The minutes of single processes have 0, so that the sum of all processes is another step. */
 export const METRICS_STEPS = { process: 0, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
@@ -44,14 +47,7 @@ export interface ErrorCounts {
   jobId: number;
 }
 
-export interface ErrorsRow extends ErrorCounts {
-  readonly queue: string;
-  /** The start of the minute, hour or day by the clock of the database. */
-  readonly startsAtMs: number;
-  /** The length of that time; see METRICS_STEPS. */
-  readonly stepMs: number;
-  /** The process that has written it, as a random number; 0: the sum of all processes. */
-  readonly recorder: number;
+export interface ErrorsRow extends MetricsPlace, ErrorCounts {
   /** The code of the error, or its name; OTHER_ERRORS: all errors beyond MAX_ERRORS. */
   readonly error: string;
 }
