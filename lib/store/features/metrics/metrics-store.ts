@@ -116,26 +116,19 @@ export function emptySums(): MetricsSums {
   return { completed: 0, failed: 0, dead: 0, cancelled: 0, waits: new Histogram(), runs: new Histogram() };
 }
 
+const COUNTS = ['completed', 'failed', 'dead', 'cancelled'] as const;
+
 export function addSums(to: MetricsSums, from: MetricsSums): void {
-  to.completed += from.completed;
-  to.failed += from.failed;
-  to.dead += from.dead;
-  to.cancelled += from.cancelled;
+  for (const count of COUNTS) to[count] += from[count];
   to.waits.addAll(from.waits);
   to.runs.addAll(from.runs);
 }
 
 /** The row without the attempts of an earlier one. */
 export function subtractSums(row: MetricsRow, earlier: MetricsSums): MetricsRow {
-  return {
-    ...row,
-    completed: row.completed - earlier.completed,
-    failed: row.failed - earlier.failed,
-    dead: row.dead - earlier.dead,
-    cancelled: row.cancelled - earlier.cancelled,
-    waits: row.waits.without(earlier.waits),
-    runs: row.runs.without(earlier.runs),
-  };
+  const rest = { ...row, waits: row.waits.without(earlier.waits), runs: row.runs.without(earlier.runs) };
+  for (const count of COUNTS) rest[count] -= earlier[count];
+  return rest;
 }
 
 export function subtractErrors(row: ErrorsRow, earlier: ErrorCounts): ErrorsRow {
