@@ -20,7 +20,7 @@ import {
   whole,
   type SchemaOf,
 } from '../job/option-schema.js';
-import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
+import { cursorOf, pageOf, resolvePage, type Page, type PageOptions } from '../job/page-options.js';
 import { SIGNAL_KEY, signalHash, signalProblems } from '../job/signal.js';
 import type { SignalRecord, StepRecord, WaitFilter, WaitRecord } from '../store/features/steps/step-store.js';
 import type { AdminParts } from './admin-parts.js';
@@ -29,10 +29,8 @@ import { partsFor, type ChangeOptions } from './in-transaction.js';
 import { JobAdmin } from './job-admin.js';
 
 /** A page of the steps of a job, by name. */
-export interface StepPage {
+export interface StepPage extends Page {
   steps: StepRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** Which signals to list. */
@@ -42,30 +40,24 @@ export interface SignalFilter {
 }
 
 /** A page of signals, by the times at which they were sent. */
-export interface SignalPage {
+export interface SignalPage extends Page {
   /** With `unmatched` a page examines at most 2,000 signals, so it may have fewer, or none, although there is a `next`. */
   signals: SignalRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** A page of waits for signals. Those for the same signal stand together. */
-export interface WaitPage {
+export interface WaitPage extends Page {
   /** A page examines at most 2,000 waits, so it may have fewer, or none, although there is a `next`. */
   waits: WaitRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** A page of flows, by the times at which they were stored. */
-export interface FlowPage {
+export interface FlowPage extends Page {
   /**
    * A page reads at most 500 flows, and 1,000 dependencies of each, so it may have fewer, or none, although there is a
    * `next`.
    */
   flows: FlowSummary[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** Which part of the relatives of a job to read. */
@@ -108,7 +100,7 @@ export abstract class FlowAdmin extends JobAdmin {
     // Most jobs have no steps, so an empty list says nothing about the job.
     if (found.length === 0 && request.after === undefined && !(await store.get(id))) throw new JobNotFoundError(id);
     const listed = found.slice(0, limit);
-    return { steps: listed, ...(found.length > limit && { next: cursorOf([listed.at(-1)!.name], 'steps', order)! }) };
+    return { steps: listed, ...(found.length > limit && { next: cursorOf([listed.at(-1)!.name], 'steps', order) }) };
   }
 
   /**
@@ -121,8 +113,7 @@ export abstract class FlowAdmin extends JobAdmin {
     const where = 'Cannot list signals';
     const { unmatched } = checkAndResolve(where, SIGNAL_FILTER, filter);
     const request = resolvePage(where, page, 'signals');
-    const { signals, next } = await this.#parts.steps.signals(request, unmatched);
-    return { signals, ...(next && { next: cursorOf(next, 'signals', request.order)! }) };
+    return pageOf(await this.#parts.steps.signals(request, unmatched), 'signals', request);
   }
 
   /**
@@ -135,8 +126,7 @@ export abstract class FlowAdmin extends JobAdmin {
     const where = 'Cannot list waits';
     InvalidOptionsError.throwIfAny(where, optionProblems(WAIT_FILTER, requireOptions(where, filter)));
     const request = resolvePage(where, page, 'waits');
-    const { waits, next } = await this.#parts.steps.waits(request, filter);
-    return { waits, ...(next && { next: cursorOf(next, 'waits', request.order)! }) };
+    return pageOf(await this.#parts.steps.waits(request, filter), 'waits', request);
   }
 
   /**
@@ -176,8 +166,7 @@ export abstract class FlowAdmin extends JobAdmin {
     const where = 'Cannot list flows';
     InvalidOptionsError.throwIfAny(where, optionProblems(FLOW_FILTER, requireOptions(where, filter)));
     const request = resolvePage(where, { order: 'newest', ...requireOptions(where, page) }, 'flows');
-    const { flows, next } = await this.#parts.flows.list(request, filter);
-    return { flows, ...(next && { next: cursorOf(next, 'flows', request.order)! }) };
+    return pageOf(await this.#parts.flows.list(request, filter), 'flows', request);
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
