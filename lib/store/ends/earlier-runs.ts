@@ -1,4 +1,4 @@
-import { batchesOf, pageSize } from '../../common/lists.js';
+import { batchesOf } from '../../common/lists.js';
 import { deleteFrom, executeAll, executeInBatches, statement, type Work, type Statement } from '../core/statement.js';
 import { randomId, ascending, idsOf } from '../../job/identifiers.js';
 import { overridesOf, readOverrides } from '../../job/read-columns.js';
@@ -40,7 +40,7 @@ type FoundRow = Readonly<{ id: number; waits?: number }>;
 /** Reads without locks. The caller keeps claims from the jobs, so that no run adds rows. */
 export function* findEarlierRuns(ids: readonly number[]): Work<EarlierRuns> {
   const found = { withSteps: [], withWaits: [], withLogs: [], withChildren: [] } as Record<keyof EarlierRuns, number[]>;
-  for (const batch of batchesOf(ascending(ids), pageSize(BATCH_SIZE))) {
+  for (const batch of batchesOf(ascending(ids), BATCH_SIZE)) {
     const reads = [STEPS_OF, PROGRESS_OF, CHILDREN_OF].map((sql) => statement(sql, { ids: batch }));
     const [steps, logs, children] = (yield* executeAll(reads)).map(({ rows }) => byId(rows as unknown as FoundRow[]));
     found.withSteps.push(...steps!.keys());
@@ -87,7 +87,7 @@ const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged
 export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [
-    ...[...batchesOf(inOrder, pageSize(BATCH_SIZE))].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
+    ...[...batchesOf(inOrder, BATCH_SIZE)].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
     ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
   ];
 }

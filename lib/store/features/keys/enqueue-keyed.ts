@@ -18,7 +18,6 @@ import {
 import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { pageSize } from '../../../common/lists.js';
 import { ascending } from '../../../job/identifiers.js';
 import { overridesOf, readDate } from '../../../job/read-columns.js';
 import {
@@ -159,7 +158,7 @@ export function lockIdleJobs(owners: readonly KeyRow[]): Work<IdleRows> {
  */
 function* lockIn(sql: string, owners: readonly KeyRow[]): Work<IdleRows> {
   const byId = new Map(owners.map((owner) => [owner.jobId, owner]));
-  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
+  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), MAX_IDS);
   const isSame = ({ id, queue, attempt }: IdleRow) => {
     const { key, job } = byId.get(Number(id))!;
     return key.queue === queue && job!.attempt === Number(attempt);

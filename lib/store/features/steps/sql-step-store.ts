@@ -112,7 +112,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
 
   async function end(waits: readonly Wait[]): Promise<port.WokenJob[]> {
     const woken: port.WokenJob[] = [];
-    for (const batch of batchesOf(waits, pageSize(WAKE_PAGE_SIZE)))
+    for (const batch of batchesOf(waits, WAKE_PAGE_SIZE))
       woken.push(...(await blocking.transaction(() => endWaits(batch))));
     scanCursors.moveBefore(woken);
     return woken;
