@@ -1,7 +1,7 @@
 import { ascending } from '../../job/identifiers.js';
 import { overridesOf } from '../../job/read-columns.js';
 import { executeInBatches, statement, type Work } from '../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../rows/expiry.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import type { EarlierRuns } from './earlier-runs.js';
 

@@ -4,7 +4,7 @@ import { overridesOf } from '../../job/read-columns.js';
 import { randomId } from '../../job/identifiers.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../rows/expiry.js';
 import type { JobEnd } from '../rows/completion.js';
 import type { NewJob } from '../../job/job.js';
 

@@ -3,7 +3,7 @@ import type { NewJob } from '../../../job/job.js';
 import { overridesOf } from '../../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../../core/statement.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
-import { CHECK_INTERVAL_MS } from '../../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../../rows/expiry.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeGroups, type EdgeGroup } from '../../ends/edges.js';

@@ -3,6 +3,7 @@ import { isWhole } from '../../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
+import { expiredIn } from '../../rows/expiry.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
 import {
   executeAll,
@@ -55,13 +56,7 @@ const PROGRESS_OF = `
   FROM {progress}
   WHERE job_id IN (:ids) AND value IS NOT NULL`;
 
-// Skips any number of locked rows, so that they do not delay the others.
-const EXPIRED = `
-  SELECT job_id
-  FROM {progress} {by progress.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+const EXPIRED = expiredIn('progress', 'job_id');
 
 const POSTPONE_CLEANUP_CHECK = `
   UPDATE {progress} {by primary}
