@@ -49,15 +49,13 @@ const SCHEDULE = `
       state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs)
   WHERE id = :id`;
 
-const READ_LIVE = `
-  SELECT queue, name, priority, max_attempts, payload, headers, options, group_key
-  FROM {jobs}
+const select = (table: 'jobs' | 'history', group: string) => `
+  SELECT queue, name, priority, max_attempts, payload, headers, options, ${group}
+  FROM {${table}}
   WHERE id = :id`;
 
-const READ_FINISHED = `
-  SELECT queue, name, priority, max_attempts, payload, headers, options, '' AS group_key
-  FROM {history}
-  WHERE id = :id`;
+const READ_LIVE = select('jobs', 'group_key');
+const READ_FINISHED = select('history', "'' AS group_key");
 
 type IdleRow = Pick<TableRow<'jobs'>, 'queue' | 'state' | 'attempt' | 'options'>;
 
