@@ -7,7 +7,7 @@ import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
 import { checkQueueName, checkJobId } from '../job/identifiers.js';
 import { expected, requireOptions } from '../job/expectation.js';
-import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
+import { cursorOf, pageOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage, StateOfJob } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
@@ -98,8 +98,7 @@ export abstract class JobAdmin {
     checkFilter(filter);
     const list = filter.state === 'scheduled' ? 'scheduled' : 'jobs';
     const request = resolvePage('Invalid page', page, list);
-    const { jobs, next } = await this.#parts.store.find(filter, request);
-    return { jobs, ...(next && { next: cursorOf(next, list, request.order)! }) };
+    return pageOf(await this.#parts.store.find(filter, request), list, request);
   }
 
   /** The log lines of all attempts of the job, in the order of their numbers. */
@@ -109,7 +108,7 @@ export abstract class JobAdmin {
     const { limit, order } = request;
     const found = await this.#parts.store.logs(id, { ...request, limit: limit + 1 });
     const lines = found.slice(0, limit);
-    return { lines, ...(found.length > limit && { next: cursorOf([lines.at(-1)!.number], 'logs', order)! }) };
+    return { lines, ...(found.length > limit && { next: cursorOf([lines.at(-1)!.number], 'logs', order) }) };
   }
 
   /**

@@ -2,15 +2,13 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { NAME_EXPECTED, isName } from '../job/identifiers.js';
 import { kind, oneOf, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
 import { requireOptions } from '../job/expectation.js';
-import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
+import { pageOf, resolvePage, type Page, type PageOptions } from '../job/page-options.js';
 import { AUDIT_VERBS, type AuditFilter, type AuditRecord } from '../store/features/audit/audit-store.js';
 import type { AdminParts } from './admin-parts.js';
 
 /** A page of the audit, by the times of the changes. */
-export interface AuditPage {
+export interface AuditPage extends Page {
   entries: AuditRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 const FILTER = {
@@ -27,6 +25,5 @@ export async function listAudit(
   const where = 'Cannot list the audit';
   InvalidOptionsError.throwIfAny(where, optionProblems(FILTER, requireOptions(where, filter)));
   const request = resolvePage(where, page, 'audit');
-  const { entries, next } = await auditEntries.list(filter, request);
-  return { entries, ...(next && { next: cursorOf(next, 'audit', request.order)! }) };
+  return pageOf(await auditEntries.list(filter, request), 'audit', request);
 }

@@ -4,6 +4,7 @@ import { GROUP_KEY_EXPECTED, isGroupKey } from '../job/groups/group-key.js';
 import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/group-options.js';
 import { checkQueueName } from '../job/identifiers.js';
 import { checkAndResolve, flag, oneOf, option, whole } from '../job/option-schema.js';
+import type { Page } from '../job/page-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/features/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/features/groups/group-store.js';
@@ -27,10 +28,8 @@ export interface GroupPageOptions {
 }
 
 /** A page of groups in the order of their names. */
-export interface GroupPage {
+export interface GroupPage extends Page {
   groups: GroupRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 const GROUP_KEY = option({

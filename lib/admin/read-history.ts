@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import { batchesOf, groupBy, pageSize } from '../common/lists.js';
+import { batchesOf, groupBy } from '../common/lists.js';
 import type { Histogram } from '../job/histogram.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, requireOptions } from '../job/expectation.js';
@@ -102,7 +102,7 @@ async function readRows(
   const range = { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs };
   const pages: MetricsRow[][] = [];
   // One after the other, because the connections belong to the application.
-  for (const page of batchesOf(queues, pageSize(size))) pages.push(await metrics.read(page, range));
+  for (const page of batchesOf(queues, size)) pages.push(await metrics.read(page, range));
   return pages.flat();
 }
 

@@ -13,5 +13,5 @@ export async function readPage(
   if (found.length <= request.limit) return { jobs };
   const { id, priority } = jobs.at(-1)!;
   const position = list === 'assigned' ? [id] : [priority, id];
-  return { jobs, next: cursorOf(position, list, request.order)! };
+  return { jobs, next: cursorOf(position, list, request.order) };
 }

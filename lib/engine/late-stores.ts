@@ -4,6 +4,13 @@ import type { NotificationChannel } from '../store/notifications/notification-ch
 import type { OpenStore } from '../store/open-store.js';
 import { databaseOf } from '../store/databases/index.js';
 
+/** The ports that exist on every database. */
+const PORTS = [
+  ...(['jobs', 'workers', 'admin', 'audit', 'queues', 'consumer', 'waits', 'jobLogs', 'events'] as const),
+  ...(['schedules', 'limits', 'stats', 'metrics', 'groups', 'steps', 'flows', 'subjects', 'blobRows'] as const),
+];
+type Ports = Pick<OpenStore, (typeof PORTS)[number]>;
+
 type ChannelName = 'workerChannel' | 'waiterChannel' | 'eventChannel';
 
 /**
@@ -61,11 +68,11 @@ export class LateStores {
   }
 
   #createStores(hasWorkerLocks: boolean, hasChannels: boolean): OpenStore {
-    const port = <Name extends keyof OpenStore>(name: Name) => this.#port((opened) => opened[name] as object);
+    const ports = Object.fromEntries(PORTS.map((name) => [name, this.#port((opened) => opened[name])])) as Ports;
     const channel = (name: ChannelName) => (hasChannels ? this.#channel(name) : undefined);
-    const jobs = port('jobs') as OpenStore['jobs'];
     return {
-      jobs: new Proxy(jobs, {
+      ...ports,
+      jobs: new Proxy(ports.jobs, {
         get: (target, method: keyof OpenStore['jobs']) => {
           if (method === 'close') return () => this.#close();
           // Both are synchronous.
@@ -74,33 +81,19 @@ export class LateStores {
           return target[method];
         },
       }),
-      workers: port('workers') as OpenStore['workers'],
-      admin: port('admin') as OpenStore['admin'],
-      audit: port('audit') as OpenStore['audit'],
-      queues: port('queues') as OpenStore['queues'],
-      consumer: port('consumer') as OpenStore['consumer'],
-      waits: port('waits') as OpenStore['waits'],
-      jobLogs: new Proxy(port('jobLogs') as OpenStore['jobLogs'], {
+      jobLogs: new Proxy(ports.jobLogs, {
         get: (target, method: keyof OpenStore['jobLogs']) =>
           method === 'prepareJobLog' ? this.#opened?.jobLogs.prepareJobLog : target[method],
       }),
-      events: port('events') as OpenStore['events'],
-      schedules: port('schedules') as OpenStore['schedules'],
-      limits: port('limits') as OpenStore['limits'],
-      stats: port('stats') as OpenStore['stats'],
-      metrics: port('metrics') as OpenStore['metrics'],
-      groups: port('groups') as OpenStore['groups'],
-      steps: port('steps') as OpenStore['steps'],
-      flows: port('flows') as OpenStore['flows'],
-      subjects: port('subjects') as OpenStore['subjects'],
-      blobRows: port('blobRows') as OpenStore['blobRows'],
       content: (codec) => this.#port((opened) => opened.content(codec)) as ReturnType<OpenStore['content']>,
       readSchemaState: async () => (await this.#ready()).readSchemaState(),
       diagnose: async () => (await this.#ready()).diagnose(),
       workerChannel: channel('workerChannel'),
       waiterChannel: channel('waiterChannel'),
       eventChannel: channel('eventChannel'),
-      workerLocks: hasWorkerLocks ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
+      workerLocks: hasWorkerLocks
+        ? (this.#port((opened) => opened.workerLocks!) as OpenStore['workerLocks'])
+        : undefined,
       notices: [],
     };
   }

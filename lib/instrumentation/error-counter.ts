@@ -6,6 +6,7 @@ import {
   OTHER_ERRORS,
   type ErrorCounts,
   type ErrorsRow,
+  type MetricsPlace,
 } from '../store/features/metrics/metrics-store.js';
 
 // Longer than any error of the library, so that its column accepts that of every program.
@@ -33,7 +34,7 @@ export class ErrorCounter {
   }
 
   /** The errors whose counts have changed since the last call. An unknown time is that of the minute. */
-  take(place: Pick<ErrorsRow, 'queue' | 'stepMs' | 'startsAtMs' | 'recorder'>): ErrorsRow[] {
+  take(place: MetricsPlace): ErrorsRow[] {
     const taken = [...this.#unsaved].map((error) => {
       const counts = this.#counts.get(error)!;
       const { startsAtMs } = place;

@@ -15,6 +15,11 @@ export interface PageOptions {
 
 export type PageOrder = 'oldest' | 'newest';
 
+export interface Page {
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
 export type PagePosition = readonly (number | string)[];
 
 /** A checked page. */
@@ -74,9 +79,18 @@ export function pageProblems(
   ];
 }
 
-/** The cursor after the position; undefined at the end of the list. */
-export function cursorOf(position: PagePosition | undefined, list: PagedList, order: PageOrder): string | undefined {
-  return position && Buffer.from(JSON.stringify([list, order, ...position])).toString('base64url');
+/** The page that was found, with the position of its end as a cursor. */
+export function pageOf<Found extends { readonly next?: PagePosition }>(
+  { next, ...entries }: Found,
+  list: PagedList,
+  { order }: PageRequest,
+): Omit<Found, 'next'> & Page {
+  return { ...entries, ...(next && { next: cursorOf(next, list, order) }) };
+}
+
+/** The cursor after the position. */
+export function cursorOf(position: PagePosition, list: PagedList, order: PageOrder): string {
+  return Buffer.from(JSON.stringify([list, order, ...position])).toString('base64url');
 }
 
 function positionOf(cursor: unknown, list: PagedList, order: PageOrder): PagePosition | undefined {

@@ -55,6 +55,12 @@ export function readOverrides(text: unknown): ReadOverrides {
   return problem === undefined ? { overrides: value } : { problem };
 }
 
+/** The valid overrides of a job. None if another program has written the text badly. */
+export function overridesOf(text: unknown): JobOverrides {
+  const read = readOverrides(text);
+  return ('overrides' in read && read.overrides) || {};
+}
+
 function overrideProblem(values: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, { problems }] of STORED_OVERRIDES) {
     const problem = values[name] === undefined ? undefined : problems(name, values[name]).find(Boolean);

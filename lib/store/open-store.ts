@@ -1,91 +1,42 @@
-import type { AdminStore } from './admin/admin-store.js';
 import { sqlAdminStore } from './admin/sql-admin-store.js';
-import type { AuditStore } from './features/audit/audit-store.js';
 import { sqlAuditStore } from './features/audit/sql-audit-store.js';
 import { CommitListener } from './core/caller-transaction.js';
 import { notingChanges } from './core/changed-jobs.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { isLight } from './doctor/check.js';
-import type { Diagnosis } from '../job/problems/diagnosis.js';
 import { examine } from './doctor/examine.js';
 import { databaseOf } from './databases/index.js';
-import type { OpenDatabase, OpenSettings } from './databases/port/database.js';
-import type { JobStore } from './verbs/job-store.js';
+import type { OpenSettings } from './databases/port/database.js';
 import { ScanCursors } from './verbs/scan-cursors.js';
 import { sqlJobStore } from './verbs/sql-job-store.js';
 import { KeyedEnqueuer } from './features/keys/keyed-enqueuer.js';
-import type { BlobRows } from '../job/codec/blob-options.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
-import type { ContentStore } from './features/content/content-store.js';
 import { sqlBlobRows } from './features/content/sql-blob-rows.js';
 import { sqlContentStore } from './features/content/sql-content-store.js';
-import type { FlowStore } from './features/flows/flow-store.js';
 import { sqlFlowStore } from './features/flows/sql-flow-store.js';
-import type { GroupStore } from './features/groups/group-store.js';
 import { sqlGroupStore } from './features/groups/sql-group-store.js';
-import type { LimitStore } from './features/limits/limit-store.js';
 import { sqlLimitStore } from './features/limits/sql-limit-store.js';
-import type { MetricsStore } from './features/metrics/metrics-store.js';
 import { sqlMetricsStore } from './features/metrics/sql-metrics-store.js';
-import type { ConsumerStore } from './features/people/consumer-store.js';
 import { sqlConsumerStore } from './features/people/sql-consumer-store.js';
-import type { EventStore } from './features/events/event-store.js';
-import type { JobLogStore } from './features/logs/job-log-store.js';
 import { sqlEventStore } from './features/events/sql-event-store.js';
 import { sqlJobLogStore } from './features/logs/sql-job-log-store.js';
 import { sqlWaitStore } from './features/waits/sql-wait-store.js';
-import type { WaitStore } from './features/waits/wait-store.js';
 import { withArchives } from './tables/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
-import { readSchemaState, type SchemaState } from './schema/schema-state.js';
-import type { ScheduleStore } from './features/schedules/schedule-store.js';
+import { readSchemaState } from './schema/schema-state.js';
 import { sqlScheduleStore } from './features/schedules/sql-schedule-store.js';
 import { sqlStatsStore } from './features/stats/sql-stats-store.js';
-import type { StatsStore } from './features/stats/stats-store.js';
 import { sqlStepStore } from './features/steps/sql-step-store.js';
-import type { StepStore } from './features/steps/step-store.js';
 import { sqlSubjectStore } from './features/subjects/sql-subject-store.js';
-import type { SubjectStore } from './features/subjects/subject-store.js';
 import type { StoreParts } from './rows/store-parts.js';
 import { tableNames, tablesOn } from './tables/table-names.js';
-import type { QueueStore } from './features/queues/queue-store.js';
 import { sqlQueueStore } from './features/queues/sql-queue-store.js';
 import { sqlWorkerLockStore } from './verbs/sql-worker-lock-store.js';
 import { sqlWorkerRegistry } from './features/workers/sql-worker-registry.js';
-import type { WorkerLockStore } from './verbs/worker-lock-store.js';
-import type { WorkerRegistry } from './features/workers/worker-registry.js';
 
 /** The ports on one opened database. */
-export interface OpenStore extends Pick<OpenDatabase, 'workerChannel' | 'waiterChannel' | 'eventChannel'> {
-  readonly jobs: JobStore;
-  readonly workers: WorkerRegistry;
-  readonly admin: AdminStore;
-  readonly audit: AuditStore;
-  readonly queues: QueueStore;
-  readonly consumer: ConsumerStore;
-  readonly waits: WaitStore;
-  readonly jobLogs: JobLogStore;
-  readonly events: EventStore;
-  readonly schedules: ScheduleStore;
-  readonly limits: LimitStore;
-  readonly stats: StatsStore;
-  readonly metrics: MetricsStore;
-  readonly groups: GroupStore;
-  readonly steps: StepStore;
-  readonly flows: FlowStore;
-  readonly subjects: SubjectStore;
-  readonly content: (codec: ContentCodec) => ContentStore;
-  readonly blobRows: BlobRows;
-  /** Compares the tables with this release while the process runs. */
-  readonly readSchemaState: () => Promise<SchemaState>;
-  /** The checks of the doctor that a process may run while it serves requests. */
-  readonly diagnose: () => Promise<Diagnosis[]>;
-  /** Undefined if the database has no locks of workers. */
-  readonly workerLocks: WorkerLockStore | undefined;
-  /** Warnings for the log. */
-  readonly notices: readonly string[];
-}
+export type OpenStore = Awaited<ReturnType<typeof openStore>>;
 
 export interface StoreSettings extends OpenSettings {
   readonly prefix?: string | undefined;
@@ -96,7 +47,7 @@ export interface StoreSettings extends OpenSettings {
 const NO_EVENT_OUTBOX: EventOutbox = { emitsEvents: () => false, onEventsCommitted: () => {} };
 
 /** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
-export async function openStore(settings: StoreSettings): Promise<OpenStore> {
+export async function openStore(settings: StoreSettings) {
   const { dataSource, prefix, archives, clock, largestPayloadBytes, eventOutbox = NO_EVENT_OUTBOX } = settings;
   const archiveTables = archives?.tables ?? [];
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
@@ -129,15 +80,19 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     steps: sqlStepStore(parts),
     flows: sqlFlowStore(parts),
     subjects: sqlSubjectStore(parts),
-    content: (codec) => sqlContentStore(parts, codec),
+    content: (codec: ContentCodec) => sqlContentStore(parts, codec),
     blobRows: sqlBlobRows(parts, settings.skew),
+    /** Compares the tables with this release while the process runs. */
     readSchemaState: () => readSchemaState(parts.database, settings.migrate),
+    /** The checks of the doctor that a process may run while it serves requests. */
     diagnose: () =>
       examine(checks.filter(isLight), {
         ...{ database: parts.blocking, dialect, schema, tables, clock, file, largestPayloadBytes },
       }),
     ...channels,
+    /** Undefined if the database has no locks of workers. */
     workerLocks: workerLocks && sqlWorkerLockStore(parts, workerLocks),
+    /** Warnings for the log. */
     notices,
   };
 }

@@ -1,6 +1,6 @@
 import { ErrorCounter } from '../../lib/instrumentation/error-counter.js';
 import { errorsRow } from '../support/metrics.js';
-import { withinMaxErrors } from '../../lib/store/features/metrics/fold-errors.js';
+import { withinMaxErrors } from '../../lib/store/features/metrics/counted-tables.js';
 import { MAX_ERRORS } from '../../lib/store/features/metrics/metrics-store.js';
 
 const PLACE = { queue: 'q', stepMs: 0, startsAtMs: 60_000, recorder: 1 };

@@ -3,7 +3,7 @@ import type { JobRecord, NewJob } from '../../job/job.js';
 import type { SuspectFacts, SuspectQueues } from '../../job/problems/problem-facts.js';
 import type { JobState } from '../../job/job-state.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
-import type { PageRequest, PagePosition } from '../../job/page-options.js';
+import type { Page, PagePosition, PageRequest } from '../../job/page-options.js';
 import type { Delay } from '../../job/snooze.js';
 import type { Change } from '../features/audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
@@ -55,14 +55,12 @@ export interface StateOfJob {
 }
 
 /** A page of a list of jobs. */
-export interface JobPage {
+export interface JobPage extends Page {
   /**
    * Up to `limit` jobs. A page examines at most 1,000 jobs, so it may have fewer jobs, or none, although there is a
    * `next`.
    */
   jobs: JobRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** A page as the store returns it. */
@@ -96,10 +94,8 @@ export interface LogLine {
 }
 
 /** A page of the log lines of a job. */
-export interface LogPage {
+export interface LogPage extends Page {
   lines: LogLine[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** A queue of a worker. */

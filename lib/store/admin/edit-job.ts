@@ -1,7 +1,7 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/job-overrides.js';
 import type { NewJob } from '../../job/job.js';
-import { readOverrides } from '../../job/read-columns.js';
+import { jobOverridesOf, readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
 import { deleteEarlierRuns, findEarlierRuns, withoutExpiry, withRestart } from '../ends/earlier-runs.js';
 import { rememberBlob } from '../ends/subjects.js';
@@ -49,15 +49,13 @@ const SCHEDULE = `
       state = 'scheduled', runnable = ${SCHEDULED}, run_at = COALESCE(:untilMs, :now + :delayMs)
   WHERE id = :id`;
 
-const READ_LIVE = `
-  SELECT queue, name, priority, max_attempts, payload, headers, options, group_key
-  FROM {jobs}
+const select = (table: 'jobs' | 'history', group: string) => `
+  SELECT queue, name, priority, max_attempts, payload, headers, options, ${group}
+  FROM {${table}}
   WHERE id = :id`;
 
-const READ_FINISHED = `
-  SELECT queue, name, priority, max_attempts, payload, headers, options, '' AS group_key
-  FROM {history}
-  WHERE id = :id`;
+const READ_LIVE = select('jobs', 'group_key');
+const READ_FINISHED = select('history', "'' AS group_key");
 
 type IdleRow = Pick<TableRow<'jobs'>, 'queue' | 'state' | 'attempt' | 'options'>;
 
@@ -78,17 +76,12 @@ export function* editJob(id: number, queue: string | undefined, edit: JobEdit): 
   if (headers !== undefined) statements.push({ sql: SET_HEADERS, values: { id, headers } });
   if (priority !== undefined) statements.push({ sql: SET_PRIORITY, values: { id, priority } });
   if (delay) statements.push({ sql: SCHEDULE, values: { id, untilMs: delay.untilMs ?? null, delayMs: delay.delayMs } });
-  if (payload !== undefined) statements.push(...rememberBlob(id, subjectOf(job), payload));
+  if (payload !== undefined) statements.push(...rememberBlob(id, jobOverridesOf(job.options).subject, payload));
   yield* executeAll(statements);
   if (payload !== undefined && !edit.keepsSteps) yield* startAnew(id, job);
   if (priority !== undefined && (yield* findStaged([id])).length > 0)
     yield* execute(SET_STAGE_PRIORITY, { id, priority });
   return job.queue;
-}
-
-function subjectOf({ options }: IdleRow): string | undefined {
-  const read = readOverrides(options);
-  return 'overrides' in read ? read.overrides?.subject : undefined;
 }
 
 /** Nothing of the runs with the old payload stays. If they have let the job wait, it is due now. */

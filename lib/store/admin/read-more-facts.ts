@@ -4,17 +4,8 @@ import type { JobState } from '../../job/job-state.js';
 import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import { KEEPS_PLACE } from '../features/groups/group-row.js';
+import { readStates } from '../reads/job-states.js';
 import { idsInClaims } from '../reads/live-candidates.js';
-
-// One statement, so that a job that moves to the history is found in one of the two tables.
-const STATES = `
-  SELECT id, state
-  FROM {history} {by primary}
-  WHERE id IN (:ids)
-  UNION ALL
-  SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
-  FROM {jobs} j {by primary}
-  WHERE j.id IN (:ids)`;
 
 const NEEDS = `
   SELECT needs, queue, name
@@ -36,11 +27,6 @@ const HOLDERS = `
 const MAX_NEEDS = 10;
 const ID_BATCH_SIZE = 1_000;
 
-function* readJobStates(ids: readonly number[]): Work<{ id: number; state: JobState }[]> {
-  const rows = yield* queryInBatches<{ id: number; state: JobState }>(STATES, ids, ID_BATCH_SIZE);
-  return rows.map(({ id, state }) => ({ id: Number(id), state }));
-}
-
 /**
  * Those of the jobs that may count against the limit of the group.
  *
@@ -54,11 +40,10 @@ export function* readHolders(queue: string, group: string, ids: readonly number[
 export function* readNeededJobs(id: number): Work<{ needs: NeededJob[]; more: boolean }> {
   const rows = yield* query<Pick<TableRow<'edges'>, 'needs' | 'queue' | 'name'>>(NEEDS, { id });
   const shown = rows.slice(0, MAX_NEEDS);
-  const states = yield* readJobStates(shown.map(({ needs }) => Number(needs)));
-  const stateOf = new Map(states.map((job) => [job.id, job.state]));
+  const states = yield* readStates(shown.map(({ needs }) => Number(needs)));
   const needs = shown.map(({ needs: needed, queue, name }): NeededJob => {
     const neededId = Number(needed);
-    return { id: neededId, queue, name, state: stateOf.get(neededId) ?? 'removed' };
+    return { id: neededId, queue, name, state: states.get(neededId)?.state ?? 'removed' };
   });
   return { needs, more: rows.length > MAX_NEEDS };
 }

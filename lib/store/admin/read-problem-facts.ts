@@ -15,7 +15,7 @@ import {
   type StatementResult,
   type Work,
 } from '../core/statement.js';
-import { toMetricsRow, METRICS_COLUMNS, type StoredMetrics } from '../features/metrics/metrics-row.js';
+import { METRICS_COLUMNS, toMetricsRow, type StoredMetrics } from '../features/metrics/counted-tables.js';
 import { METRICS_STEPS } from '../features/metrics/metrics-store.js';
 import { selectLapsedClaims, toLapsedClaims } from '../features/stats/lapsed-claims.js';
 import { readService } from '../features/queues/read-service.js';

@@ -129,41 +129,26 @@ function staysInQueue({ queue }: FinishedRow, { to }: Replay): boolean {
   return to === undefined || to === queue;
 }
 
+/**
+ * In another queue it is like a new job: the attempts are those of that queue, the key and the group of the old queue are
+ * dropped, and so are the headers that name its origin.
+ */
 function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number, isBlocked: boolean): SqlValue[] {
   const { to, firstMs, intervalMs } = replay;
   const { id, name, priority, created_at, payload, error } = row;
+  const stays = staysInQueue(row, replay);
+  const headers = stays ? row.headers : withoutOriginHeaders(row.headers);
+  const options = stays ? row.options : withoutKeyAndGroup(row.options);
+  const group = (stays ? parseJsonOrNull<JobOverrides>(options)?.group : undefined) ?? '';
   const delayMs = Math.round(firstMs + n * intervalMs);
   const schedule = isBlocked
     ? [null, 'blocked', BLOCKED]
     : delayMs > 0
       ? [delayMs, 'scheduled', SCHEDULED]
-      : [null, 'waiting', IN_QUEUE];
+      : [null, 'waiting', group === '' ? IN_QUEUE : RETURNED];
   const dueMs = isBlocked || delayMs > 0 ? null : 0;
-  if (staysInQueue(row, replay)) {
-    const { queue, max_attempts, headers, options } = row;
-    const group = parseJsonOrNull<JobOverrides>(options)?.group ?? '';
-    if (group !== '' && !isBlocked && delayMs <= 0) schedule[2] = RETURNED;
-    const kept = [max_attempts, created_at, payload, headers, options, error, dueMs, group];
-    return [id, queue, name, ...schedule, priority, ...kept];
-  }
-  // In another queue it is like a new job: the attempts are those of that queue, the key and the group of the old queue are
-  // dropped, and so are the headers that name its origin.
-  const headers = withoutOriginHeaders(row.headers);
-  return [
-    id,
-    to!,
-    name,
-    ...schedule,
-    priority,
-    0,
-    created_at,
-    payload,
-    headers,
-    withoutKeyAndGroup(row.options),
-    error,
-    dueMs,
-    '',
-  ];
+  const kept = [stays ? row.max_attempts : 0, created_at, payload, headers, options, error, dueMs, group];
+  return [id, stays ? row.queue : to!, name, ...schedule, priority, ...kept];
 }
 
 function withoutKeyAndGroup(options: string | null): string | null {

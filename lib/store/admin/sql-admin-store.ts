@@ -2,6 +2,7 @@ import type { JobRecord } from '../../job/job.js';
 import type { PageOrder } from '../../job/page-options.js';
 import type { AdminStore, JobSearch } from './admin-store.js';
 import { startValueOf, orderKeywordsOf } from '../reads/candidates.js';
+import { readStates } from '../reads/job-states.js';
 import type { Change } from '../features/audit/audit-store.js';
 import { inCallerTransaction, type CallerTransaction } from '../core/caller-transaction.js';
 import { audited, runChange } from '../features/audit/run-change.js';
@@ -13,7 +14,6 @@ import { ERASERS, eraseQueue } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../rows/job-record.js';
-import { readStates } from './job-states.js';
 import { hasQueue, readQueueNames } from './known-queues.js';
 import { readFacts } from './read-facts.js';
 import { readSuspectFacts } from './read-problem-facts.js';
@@ -119,9 +119,10 @@ export function sqlAdminStore(
     counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
 
-    states(ids, transaction) {
+    async states(ids, transaction) {
       const work = () => readStates(ids);
-      return transaction ? inCallerTransaction(blocking, transaction, work) : blocking.runIdempotent(work);
+      const states = transaction ? inCallerTransaction(blocking, transaction, work) : blocking.runIdempotent(work);
+      return [...(await states).values()];
     },
 
     facts: (id, orderOf) => readTwice(() => readFacts(id, orderOf), undefined),

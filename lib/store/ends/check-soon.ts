@@ -1,8 +1,7 @@
-import type { JobOverrides } from '../../job/job-overrides.js';
 import { ascending } from '../../job/identifiers.js';
-import { readOverrides } from '../../job/read-columns.js';
+import { jobOverridesOf } from '../../job/read-columns.js';
 import { executeInBatches, statement, type Work } from '../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../rows/expiry.js';
 import type { TableRow } from '../tables/table-schemas.js';
 import type { EarlierRuns } from './earlier-runs.js';
 
@@ -41,8 +40,8 @@ export function* checkSoon(
   jobs: readonly Pick<TableRow<'history'>, 'id' | 'options'>[],
   runs: Pick<EarlierRuns, 'withSteps' | 'withLogs'> = { withSteps: [], withLogs: [] },
 ): Work<void> {
-  const overrides = new Map(jobs.map(({ id, options }) => [Number(id), overridesOf(options)]));
-  const flows = new Set([...overrides.values()].flatMap((each) => each?.flow ?? []));
+  const overrides = new Map(jobs.map(({ id, options }) => [Number(id), jobOverridesOf(options)]));
+  const flows = new Set([...overrides.values()].flatMap(({ flow }) => flow ?? []));
   yield* executeInBatches([
     ...(runs.withLogs.length === 0 ? [] : [statement(CHECK_LOGS, { ids: ascending(runs.withLogs) })]),
     ...ascending(runs.withSteps).map((id) => statement(CHECK_STEPS, { id })),
@@ -52,9 +51,4 @@ export function* checkSoon(
       return subject === undefined ? [] : [statement(CHECK_SUBJECT, { subject, id })];
     }),
   ]);
-}
-
-function overridesOf(options: string | null): JobOverrides | null {
-  const read = readOverrides(options);
-  return 'overrides' in read ? read.overrides : null;
 }

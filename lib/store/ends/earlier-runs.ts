@@ -1,7 +1,7 @@
-import { batchesOf, pageSize } from '../../common/lists.js';
+import { batchesOf } from '../../common/lists.js';
 import { deleteFrom, executeAll, executeInBatches, statement, type Work, type Statement } from '../core/statement.js';
 import { randomId, ascending, idsOf } from '../../job/identifiers.js';
-import { readOverrides } from '../../job/read-columns.js';
+import { jobOverridesOf, readOverrides } from '../../job/read-columns.js';
 
 // For jobs without such rows a DELETE would lock gaps.
 const STEPS_OF = `
@@ -40,7 +40,7 @@ type FoundRow = Readonly<{ id: number; waits?: number }>;
 /** Reads without locks. The caller keeps claims from the jobs, so that no run adds rows. */
 export function* findEarlierRuns(ids: readonly number[]): Work<EarlierRuns> {
   const found = { withSteps: [], withWaits: [], withLogs: [], withChildren: [] } as Record<keyof EarlierRuns, number[]>;
-  for (const batch of batchesOf(ascending(ids), pageSize(BATCH_SIZE))) {
+  for (const batch of batchesOf(ascending(ids), BATCH_SIZE)) {
     const reads = [STEPS_OF, PROGRESS_OF, CHILDREN_OF].map((sql) => statement(sql, { ids: batch }));
     const [steps, logs, children] = (yield* executeAll(reads)).map(({ rows }) => byId(rows as unknown as FoundRow[]));
     found.withSteps.push(...steps!.keys());
@@ -87,7 +87,7 @@ const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged
 export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [
-    ...[...batchesOf(inOrder, pageSize(BATCH_SIZE))].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
+    ...[...batchesOf(inOrder, BATCH_SIZE)].map((some) => ({ sql: DELETE_PROGRESS, values: { ids: some } })),
     ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
   ];
 }
@@ -97,8 +97,7 @@ export function jobLogDeletions(ids: readonly number[]) {
  * repetitions of the old ones.
  */
 export function withRestart(options: string | null): string {
-  const read = readOverrides(options);
-  return JSON.stringify({ ...('overrides' in read && read.overrides), restart: randomId() });
+  return JSON.stringify({ ...jobOverridesOf(options), restart: randomId() });
 }
 
 /** The options of a job that stays in its flow; undefined: it is in none. */
@@ -110,16 +109,14 @@ export function withFlow(options: string | null, flow: number | undefined): stri
 
 /** The options of a job that an administrator starts anew: it runs, however long ago it was enqueued. */
 export function withoutExpiry(options: string | null): string | null {
-  const read = readOverrides(options);
-  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined) return options;
-  const { expiresInMs: _expiresIn, addedExpiryMs: _added, ...others } = read.overrides;
+  const { expiresInMs, addedExpiryMs: _added, ...others } = jobOverridesOf(options);
+  if (expiresInMs === undefined) return options;
   return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }
 
 /** The options of a job that keeps its older `createdAt`: its `expiresIn` counts from now on. */
 export function withLaterExpiry(options: string | null, ageMs: number): string | null {
-  const read = readOverrides(options);
-  if (!('overrides' in read) || read.overrides?.expiresInMs === undefined || ageMs <= 0) return options;
-  const { expiresInMs } = read.overrides;
-  return JSON.stringify({ ...read.overrides, expiresInMs: expiresInMs + ageMs, addedExpiryMs: ageMs });
+  const overrides = jobOverridesOf(options);
+  if (overrides.expiresInMs === undefined || ageMs <= 0) return options;
+  return JSON.stringify({ ...overrides, expiresInMs: overrides.expiresInMs + ageMs, addedExpiryMs: ageMs });
 }

@@ -1,4 +1,3 @@
-import { pageSize } from '../../common/lists.js';
 import { ascending } from '../../job/identifiers.js';
 import { deleteFrom, execute, executeInBatches, query, queryInBatches, type Work } from '../core/statement.js';
 import { isFinished } from '../rows/fence.js';
@@ -45,7 +44,7 @@ export function* leaveStages(ends: readonly JobEnd[]): Work<void> {
 
 /** The jobs that are in a stage, in the order of their ids. */
 export function* findStaged(ids: readonly number[]): Work<number[]> {
-  const rows = yield* queryInBatches<{ job_id: number }>(IN_STAGES, ascending(ids), pageSize(BATCH_SIZE));
+  const rows = yield* queryInBatches<{ job_id: number }>(IN_STAGES, ascending(ids), BATCH_SIZE);
   return ascending(rows.map(({ job_id }) => Number(job_id)));
 }
 

@@ -1,10 +1,10 @@
 import { blobKeyOf } from '../../job/codec/blobs.js';
 import { isBlob } from '../../job/codec/payload-codec.js';
-import { readOverrides } from '../../job/read-columns.js';
+import { jobOverridesOf } from '../../job/read-columns.js';
 import { randomId } from '../../job/identifiers.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { deleteFrom, statement, insertInChunks, type Statement, type SqlValue, type Work } from '../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../rows/expiry.js';
 import type { JobEnd } from '../rows/completion.js';
 import type { NewJob } from '../../job/job.js';
 
@@ -55,8 +55,7 @@ export function rememberResults(ends: readonly JobEnd[]): Statement[] {
 
 /** The job gets a new payload, which may be about another subject. @param options those of the old payload */
 export function detachSubject(id: number, options: string | null): Statement[] {
-  const read = readOverrides(options);
-  const subject = 'overrides' in read ? read.overrides?.subject : undefined;
+  const { subject } = jobOverridesOf(options);
   if (subject === undefined) return [];
   const values = { subject, id };
   return [statement(DETACH, { ...values, detachedId: -randomId() }), statement(DELETE_SUBJECT, values)];

@@ -1,8 +1,9 @@
 import type { JobState } from '../../job/job-state.js';
+import { queryInBatches, type Work } from '../core/statement.js';
 import { LIVE_STATE } from '../rows/job-record.js';
 
 // One statement, so that a job that moves between the tables is found in one of them. Reads no payloads.
-export const JOB_STATES_OF = `
+const STATES = `
   SELECT j.id, j.queue, ${LIVE_STATE} AS state
   FROM {jobs} j {by primary}
   WHERE j.id IN (:ids)
@@ -11,4 +12,12 @@ export const JOB_STATES_OF = `
   FROM {history} h {by primary}
   WHERE h.id IN (:ids)`;
 
-export type JobStateRow = Readonly<{ id: number; queue: string; state: JobState }>;
+const BATCH_SIZE = 500;
+
+type StateRow = Readonly<{ id: number; queue: string; state: JobState }>;
+
+/** Those of the jobs that exist, by their ids. */
+export function* readStates(ids: readonly number[]): Work<Map<number, StateRow>> {
+  const rows = yield* queryInBatches<StateRow>(STATES, ids, BATCH_SIZE);
+  return new Map(rows.map(({ id, queue, state }) => [Number(id), { id: Number(id), queue, state }]));
+}

@@ -1,5 +1,5 @@
 import { query, queryIds, type Work } from '../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../rows/expiry.js';
 
 // One statement, so that a job that moves between the tables is found in one of them.
 const REMAINING_JOBS = `

@@ -1,7 +1,7 @@
 import { toJobSchedule } from '../../job/schedules/job-schedule.js';
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
-import { readDate, readErrors, readOverrides } from '../../job/read-columns.js';
+import { jobOverridesOf, readDate, readErrors } from '../../job/read-columns.js';
 import { readHeaders } from '../../job/json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../../job/identifiers.js';
@@ -43,8 +43,7 @@ export const READ_FINISHED = `
 
 export function toJobRecord(row: RecordRow): JobRecord {
   const headers = readHeaders(row.headers);
-  const options = readOverrides(row.options);
-  const overrides = ('overrides' in options && options.overrides) || undefined;
+  const { key, group, flow, schedule } = jobOverridesOf(row.options);
   const errors = readErrors(row.error);
   return {
     id: safeId(row.id),
@@ -54,10 +53,10 @@ export function toJobRecord(row: RecordRow): JobRecord {
     priority: row.priority,
     payload: parseJsonOrNull<unknown>(row.payload),
     headers: 'headers' in headers ? headers.headers : {},
-    key: overrides?.key || null,
-    group: row.group_key || overrides?.group || null,
-    flow: overrides?.flow ?? null,
-    schedule: overrides?.schedule ? toJobSchedule(overrides.schedule) : null,
+    key: key || null,
+    group: row.group_key || group || null,
+    flow: flow ?? null,
+    schedule: schedule ? toJobSchedule(schedule) : null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,

@@ -3,24 +3,15 @@ import { inArchive, type Archives } from '../tables/archive-options.js';
 import { idsOf, withSafeIds } from '../../job/identifiers.js';
 import { HISTORY_COLUMNS } from '../ends/end-jobs.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
+import { expiredIn } from '../rows/expiry.js';
 import type { TableRow } from '../tables/table-schemas.js';
 
-// Skips rows that another transaction has locked, so that they delay no other row. The locks end with the statement.
-const EXPIRED = `
-  SELECT id
-  FROM {history} {by history.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+// The locks end with the statement.
+const EXPIRED = expiredIn('history', 'id');
 
 // Skips rows that another process archives or retries now. Other statements lock the history in id order; this one may
 // lock in another order, because it never waits for a lock.
-const LOCK_EXPIRED = `
-  SELECT id, queue, created_at, finished_at
-  FROM {history} {by history.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+const LOCK_EXPIRED = expiredIn('history', 'id, queue, created_at, finished_at');
 
 // The archive may contain an earlier job with the same id. It contains the same job if a person has restored its
 // history row.

@@ -1,7 +1,7 @@
 import { pageSize } from '../../../common/lists.js';
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
 import { hasCode } from '../../../job/errors.js';
-import { readDate, readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf, readDate } from '../../../job/read-columns.js';
 import {
   executeAll,
   valuesLengthOf,
@@ -90,8 +90,7 @@ async function writeOf(
 
 /** Rows other than those of jobs that are not finished have neither column. */
 function dueOf({ run_at = null, blocked_options = null }: ContentRow): Due {
-  const read = readOverrides(blocked_options);
-  const { delayMs, runAtMs } = ('overrides' in read && read.overrides) || {};
+  const { delayMs, runAtMs } = jobOverridesOf(blocked_options);
   return { delayMs, runAtMs: readDate(run_at) ?? runAtMs };
 }
 

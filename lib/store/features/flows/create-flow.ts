@@ -1,10 +1,9 @@
 import type { NewFlow, OnFailure } from '../../../job/flows/flow.js';
 import type { NewJob } from '../../../job/job.js';
-import type { JobOverrides } from '../../../job/job-overrides.js';
-import { readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf } from '../../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../../core/statement.js';
 import { enterJobs } from '../../ends/enter-jobs.js';
-import { CHECK_INTERVAL_MS } from '../../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../../rows/expiry.js';
 import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeGroups, type EdgeGroup } from '../../ends/edges.js';
@@ -38,7 +37,7 @@ export function* fanOut(
   const { jobId } = owner;
   const { owner: parent, stored } = yield* lockStep(owner, step);
   if (!parent) return undefined;
-  const before = { ids: [], flow: overridesOf(parent)?.flow };
+  const before = { ids: [], flow: jobOverridesOf(parent.options).flow };
   if (stored) return before;
   const added = jobs.length === 0 ? before : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
   yield* executeAll([addStep(jobId, step, { state: 'done', signal: null })]);
@@ -63,16 +62,11 @@ function* addChildren(
 
 /** The flow of the job. If it is in none, a new one. */
 function* flowOf(jobId: number, parent: OwnerRow): Work<{ id: number; isNew: boolean }> {
-  const overrides = overridesOf(parent);
-  if (overrides?.flow !== undefined) return { id: overrides.flow, isNew: false };
+  const overrides = jobOverridesOf(parent.options);
+  if (overrides.flow !== undefined) return { id: overrides.flow, isNew: false };
   const id = yield* addFlow();
   yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
   return { id, isNew: true };
-}
-
-function overridesOf({ options }: OwnerRow): JobOverrides | null {
-  const read = readOverrides(options);
-  return 'overrides' in read ? read.overrides : null;
 }
 
 function* addFlow(): Work<number> {

@@ -1,12 +1,13 @@
 import { pageSize } from '../../../common/lists.js';
 import { isTurnLong } from '../../../common/turn.js';
 import type { FlowFilter, FlowNode, FlowState, FlowSummary } from '../../../job/flows/flow-record.js';
-import { isFinalState, type FinalState, type JobState } from '../../../job/job-state.js';
+import type { FinalState, JobState } from '../../../job/job-state.js';
 import type { PageOrder, PagePosition, PageRequest } from '../../../job/page-options.js';
 import { orderKeywordsOf } from '../../reads/candidates.js';
-import { executeAll, NEXT_TURN, query, queryInBatches, statement, type Work } from '../../core/statement.js';
+import { executeAll, NEXT_TURN, query, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
+import { readStates } from '../../reads/job-states.js';
+import { toFinalState } from './read-flow.js';
 
 // A page examines at most this number of flows. It may then be short, and `next` continues after them.
 const MAX_EXAMINED = 500;
@@ -16,7 +17,6 @@ const MAX_EDGES = 1_000;
 const MAX_LEVELS = 30;
 // A page ends after the batch that exceeds it.
 const MAX_EDGES_OF_PAGE = 20_000;
-const STATES_BATCH_SIZE = 500;
 // Of a level with more edges than are counted.
 const MAX_EXAMINED_EDGES = 20_000;
 
@@ -88,9 +88,7 @@ function* countJobs(flows: readonly CountedFlow[], state: FlowState | undefined)
     const rests = yield* executeAll(cut.map(({ cutLevel }) => statement(REST_OF_LEVEL, { ids: cutLevel! })));
     for (const [index, flow] of cut.entries()) flow.addRest(rests[index]!.rows[0] as unknown as RestRow);
   }
-  const ids = flows.flatMap((flow) => flow.unsettledIds());
-  const rows = yield* queryInBatches<JobStateRow>(JOB_STATES_OF, ids, STATES_BATCH_SIZE);
-  const states = new Map(rows.map((row) => [Number(row.id), row.state]));
+  const states = yield* readStates(flows.flatMap((flow) => flow.unsettledIds()));
   for (const flow of flows) flow.setStates(states);
 }
 
@@ -152,8 +150,8 @@ class CountedFlow {
     return [...this.#jobs].filter(([, { state }]) => state !== 'completed').map(([id]) => id);
   }
 
-  setStates(states: ReadonlyMap<number, JobState>): void {
-    for (const [id, job] of this.#jobs) job.state = states.get(id) ?? job.state;
+  setStates(states: ReadonlyMap<number, { readonly state: JobState }>): void {
+    for (const [id, job] of this.#jobs) job.state = states.get(id)?.state ?? job.state;
   }
 
   matches({ state, queue }: FlowFilter): boolean {
@@ -185,7 +183,3 @@ const NO_JOBS: FlowSummary['counts'] = {
 };
 
 const isOngoing = (state: FlowState) => state === 'running' || state === 'stuck';
-
-function toFinalState(outcome: string): FinalState | null {
-  return isFinalState(outcome as JobState) ? (outcome as FinalState) : null;
-}

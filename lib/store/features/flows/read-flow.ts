@@ -4,7 +4,7 @@ import { isFinalState, type FinalState, type JobState } from '../../../job/job-s
 import { readError } from '../../../job/read-columns.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import { NEXT_TURN, query, queryInBatches, type Work } from '../../core/statement.js';
-import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
+import { readStates } from '../../reads/job-states.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 
 const FLOW = `
@@ -53,10 +53,9 @@ export function* readFlow(id: number): Work<FlowRecord | null> {
   const [flow] = yield* query<{ created_at: number }>(FLOW, { id });
   if (!flow) return null;
   const jobs = yield* readNodes(id);
-  const rows = yield* queryInBatches<JobStateRow>(JOB_STATES_OF, [...jobs.keys()], BATCH_SIZE);
-  const states = new Map(rows.map((row) => [Number(row.id), row.state]));
+  const states = yield* readStates([...jobs.keys()]);
   for (const [jobId, job] of jobs) {
-    job.state = states.get(jobId) ?? job.state;
+    job.state = states.get(jobId)?.state ?? job.state;
     if (isTurnLong()) yield NEXT_TURN;
   }
   return { id, createdAt: new Date(Number(flow.created_at)), jobs: yield* inOrder(jobs) };

@@ -1,6 +1,6 @@
 import type { JobRelatives, RelatedJobs } from '../../../job/flows/flow-record.js';
-import { executeAll, query, statement, type Work } from '../../core/statement.js';
-import { JOB_STATES_OF, type JobStateRow } from '../../reads/job-states.js';
+import { executeAll, statement, type Work } from '../../core/statement.js';
+import { readStates } from '../../reads/job-states.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { toFinalState } from './read-flow.js';
 
@@ -50,15 +50,13 @@ export function* readRelatives(jobId: number, limit: number): Work<JobRelatives>
     statement(COUNT_CHILDREN, { jobId }),
   ]);
   const [parents, parentCount, children, childCount] = answers.map(({ rows }) => rows);
-  const ids = [...parents!, ...children!].map((row) => Number(row['id']));
-  const states = ids.length === 0 ? [] : yield* query<JobStateRow>(JOB_STATES_OF, { ids });
-  const stateOf = new Map(states.map(({ id, state }) => [Number(id), state]));
+  const states = yield* readStates([...parents!, ...children!].map((row) => Number(row['id'])));
   const related = (rows: unknown, counted: unknown): RelatedJobs => {
     const all = Number((counted as { jobs: number }[])[0]!.jobs);
     return {
       jobs: (rows as RelatedRow[]).flatMap(({ id, queue, name, outcome }) => {
         if (queue === null || name === null) return [];
-        const state = stateOf.get(Number(id)) ?? toFinalState(outcome) ?? 'removed';
+        const state = states.get(Number(id))?.state ?? toFinalState(outcome) ?? 'removed';
         return [{ id: Number(id), queue, name, state }];
       }),
       count: Math.min(all, MAX_COUNTED),

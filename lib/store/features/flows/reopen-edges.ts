@@ -1,4 +1,3 @@
-import { pageSize } from '../../../common/lists.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
 import { executeInBatches, Ids, queryIds, queryInBatches, statement, type Work } from '../../core/statement.js';
 import type { TableRow } from '../../tables/table-schemas.js';
@@ -66,7 +65,7 @@ export interface ReopenedEdges {
  * @param isInFlow whether the options of the job name its flow. If its last run has not known it, only its edges do
  */
 export function* reopenEdges(jobIds: readonly number[], isInFlow: (id: number) => boolean): Work<ReopenedEdges> {
-  const read = yield* queryInBatches<Edge>(EDGES_TO, jobIds, pageSize(BATCH_SIZE));
+  const read = yield* queryInBatches<Edge>(EDGES_TO, jobIds, BATCH_SIZE);
   const edges = [...new Map(read.map((edge) => [`${edge.job_id} ${edge.needs}`, edge])).values()];
   const needed = new Set(edges.map(({ needs }) => Number(needs)));
   const ids = jobIds.filter((id) => needed.has(id) || isInFlow(id));
@@ -88,10 +87,9 @@ export function* reopenEdges(jobIds: readonly number[], isInFlow: (id: number) =
 /** The edges of jobs that have gone on: they run, can run, or wait in a later fan-out. */
 function* passedEdges(done: readonly Edge[]): Work<ReadonlySet<Edge>> {
   const dependents = ascending(done.map(({ job_id }) => Number(job_id)));
-  const size = pageSize(BATCH_SIZE);
-  const blocked = idsOf(yield* queryInBatches<{ id: number }>(LOCK_BLOCKED, dependents, size));
-  const unfinished = new Set(idsOf(yield* queryInBatches<{ id: number }>(UNFINISHED, dependents, size)));
-  const lasts = yield* queryInBatches<{ id: number; last_fan_out: number }>(LAST_FAN_OUTS, blocked, size);
+  const blocked = idsOf(yield* queryInBatches<{ id: number }>(LOCK_BLOCKED, dependents, BATCH_SIZE));
+  const unfinished = new Set(idsOf(yield* queryInBatches<{ id: number }>(UNFINISHED, dependents, BATCH_SIZE)));
+  const lasts = yield* queryInBatches<{ id: number; last_fan_out: number }>(LAST_FAN_OUTS, blocked, BATCH_SIZE);
   const lastOf = new Map(lasts.map(({ id, last_fan_out }) => [Number(id), Number(last_fan_out)]));
   return new Set(
     done.filter(({ job_id, fan_out }) => {

@@ -1,5 +1,5 @@
 import { PrerequisiteFailedError } from '../../../job/errors.js';
-import { readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf } from '../../../job/read-columns.js';
 import { storedError } from '../../../job/stored-error.js';
 import { statement, recordEvents, executeAll, Ids, query, executeInBatches, type Work } from '../../core/statement.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
@@ -140,8 +140,7 @@ function* unblock(rows: readonly LockedRow[]): Work<UnblockedJob[]> {
 
 /** The delay of the options counts from now on. A job that its own children have blocked has had it, and was due since. */
 function delayOf({ options, due_at, at }: LockedRow): number {
-  const read = readOverrides(options);
-  const { delayMs, runAtMs } = ('overrides' in read && read.overrides) || {};
+  const { delayMs, runAtMs } = jobOverridesOf(options);
   if (due_at !== null) return 0;
   return runAtMs === undefined ? (delayMs ?? 0) : runAtMs - Number(at);
 }

@@ -48,7 +48,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
 
   async function settledAfter(endedIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
-    for (const batch of batchesOf(endedIds, pageSize(BATCH_SIZE)))
+    for (const batch of batchesOf(endedIds, BATCH_SIZE))
       found.push(...(await database.runIdempotent(() => findSettled(batch))));
     return found;
   }
@@ -60,7 +60,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
     // Other jobs may need the cancelled ones, and a flow may be a chain of any length.
     for (let ids = blockedIds; ids.length > 0;) {
       const ended: number[] = [];
-      for (const batch of batchesOf(ids, pageSize(BATCH_SIZE))) {
+      for (const batch of batchesOf(ids, BATCH_SIZE)) {
         const changed = await blocking.transaction(() => settleJobs(batch, retentionMs));
         unblocked.push(...changed.unblocked);
         cancelled.push(...changed.cancelled);

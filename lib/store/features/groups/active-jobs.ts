@@ -1,4 +1,4 @@
-import { groupBy, pageSize } from '../../../common/lists.js';
+import { groupBy } from '../../../common/lists.js';
 import { idsInClaims } from '../../reads/live-candidates.js';
 import { idsOf } from '../../../job/identifiers.js';
 import { queryInBatches, type Work } from '../../core/statement.js';
@@ -18,7 +18,7 @@ const IDS_PER_STATEMENT = 1_000;
 export function* findActiveJobs(queue: string, groups: readonly string[]): Work<ReadonlyMap<string, number[]>> {
   if (groups.length === 0) return new Map();
   const ids = [...new Set(yield* idsInClaims({ queue }))];
-  const rows = yield* queryInBatches<ActiveRow>(ACTIVE, ids, pageSize(IDS_PER_STATEMENT), { queue });
+  const rows = yield* queryInBatches<ActiveRow>(ACTIVE, ids, IDS_PER_STATEMENT, { queue });
   const wanted = new Set(groups);
   const ofGroups = groupBy(rows, ({ group_key }) => group_key);
   return new Map([...ofGroups].filter(([group]) => wanted.has(group)).map(([group, jobs]) => [group, idsOf(jobs)]));

@@ -77,6 +77,6 @@ function* deleteUnused({ queue, group }: GroupName): Work<number> {
   if (!row) return 0;
   // A job that waits for its next attempt keeps the place in its group.
   const listed = readIds(row.active_ids) ?? [];
-  if ((yield* queryInBatches(REMAINING, listed, pageSize(IDS_PER_STATEMENT), { queue })).length > 0) return 0;
+  if ((yield* queryInBatches(REMAINING, listed, IDS_PER_STATEMENT, { queue })).length > 0) return 0;
   return yield* execute(DELETE, { queue, group });
 }

@@ -1,4 +1,4 @@
-import { batchesOf, groupBy, pageSize } from '../../../common/lists.js';
+import { batchesOf, groupBy } from '../../../common/lists.js';
 import type { GroupRules } from '../../../job/groups/group-options.js';
 import { readIds } from '../../../job/read-columns.js';
 import {
@@ -127,7 +127,7 @@ function readHeads(queue: string, groups: readonly GroupToRead[]): Statement {
 }
 
 function inBatches<Item>(items: readonly Item[], size: number, toStatement: (batch: Item[]) => Statement): Statement[] {
-  return Array.from(batchesOf(items, pageSize(size)), toStatement);
+  return Array.from(batchesOf(items, size), toStatement);
 }
 
 function rowsOf<Row>(results: readonly StatementResult[]): Row[] {

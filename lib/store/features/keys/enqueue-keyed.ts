@@ -18,9 +18,8 @@ import {
 import type { KeyName } from '../../core/sql-database.js';
 import { IN_QUEUE, RETURNED, SCHEDULED } from '../../tables/runnable.js';
 import type { TableRow } from '../../tables/table-schemas.js';
-import { pageSize } from '../../../common/lists.js';
 import { ascending } from '../../../job/identifiers.js';
-import { readDate, readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf, readDate } from '../../../job/read-columns.js';
 import {
   deleteEarlierRuns,
   findEarlierRuns,
@@ -115,7 +114,8 @@ export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }:
   const hasRun = (id: number) => withSteps.has(id) || Number(idle.get(id)?.attempt) > 0;
   const optionsOf = (id: number, { overrides }: NewJob) => {
     // The flow that an earlier run has begun by fanning out ends with the job.
-    const options = withFlow(withLaterExpiry(overrides, ageMsOf(idle.get(id))), flowOf(idle.get(id)));
+    const { flow } = jobOverridesOf(idle.get(id)?.options ?? null);
+    const options = withFlow(withLaterExpiry(overrides, ageMsOf(idle.get(id))), flow);
     return hasRun(id) ? withRestart(options) : options;
   };
   yield* replaceJobs(plan.replacements.map(([id, job]) => [id, { ...job, overrides: optionsOf(id, job) }]));
@@ -158,7 +158,7 @@ export function lockIdleJobs(owners: readonly KeyRow[]): Work<IdleRows> {
  */
 function* lockIn(sql: string, owners: readonly KeyRow[]): Work<IdleRows> {
   const byId = new Map(owners.map((owner) => [owner.jobId, owner]));
-  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
+  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), MAX_IDS);
   const isSame = ({ id, queue, attempt }: IdleRow) => {
     const { key, job } = byId.get(Number(id))!;
     return key.queue === queue && job!.attempt === Number(attempt);
@@ -176,11 +176,6 @@ function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Wo
 
 function ageMsOf(row: IdleRow | undefined): number {
   return row === undefined ? 0 : Number(row.at) - (readDate(row.created_at) ?? Number(row.at));
-}
-
-function flowOf(row: IdleRow | undefined): number | undefined {
-  const read = readOverrides(row?.options ?? null);
-  return 'overrides' in read ? read.overrides?.flow : undefined;
 }
 
 function replaceJob(id: number, job: NewJob): Statement {

@@ -1,5 +1,4 @@
 import { isTurnLong } from '../../../common/turn.js';
-import { pageSize } from '../../../common/lists.js';
 import { ascending } from '../../../job/identifiers.js';
 import type { JobKey, KeyOwner, KeyOwnerJob } from '../../../job/job-key.js';
 import type { NewJob } from '../../../job/job.js';
@@ -176,7 +175,7 @@ export function* readChangedOwners(rows: readonly KeyRow[]): Work<KeyRow[]> {
   };
   const ids = ascending(rows.filter((row) => !isEnded(row)).map(({ jobId }) => jobId));
   const owners = new Map<number, KeyOwnerJob>();
-  for (const { id, ...job } of yield* queryInBatches<OwnerRow>(LOCK_OWNERS, ids, pageSize(HASH_BATCH_SIZE)))
+  for (const { id, ...job } of yield* queryInBatches<OwnerRow>(LOCK_OWNERS, ids, HASH_BATCH_SIZE))
     owners.set(Number(id), ownerJobOf(job));
   return rows.map((row) => {
     const job = owners.get(row.jobId);

@@ -2,7 +2,7 @@ import { allowedInMs, jobsAllowed, jobSpacingUs, mostAheadUs, useAfter } from '.
 import type { Limits, Rate } from '../../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { readIds } from '../../../job/read-columns.js';
-import { batchesOf, pageSize } from '../../../common/lists.js';
+import { batchesOf } from '../../../common/lists.js';
 import { executeAll, Ids, query, READ_TIME, type Statement, type Work } from '../../core/statement.js';
 import { idsOf } from '../../../job/identifiers.js';
 import type { ClaimRequest } from '../../rows/claim.js';
@@ -101,7 +101,7 @@ function* countActive(queue: string, claims: readonly ListedClaim[]): Work<numbe
     for (const id of listed?.length ? listed : idsOf(yield* findClaimedJobs(claim))) ids.add(id);
   }
   let jobs = 0;
-  for (const batch of batchesOf([...ids], pageSize(IDS_PER_STATEMENT))) {
+  for (const batch of batchesOf([...ids], IDS_PER_STATEMENT)) {
     const [row] = yield* query<{ jobs: number | string }>(COUNT_ACTIVE, { queue, ids: new Ids(batch) });
     jobs += Number(row!.jobs);
   }

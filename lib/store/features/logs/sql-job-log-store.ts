@@ -2,6 +2,7 @@ import { groupBy } from '../../../common/lists.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf, isWhole } from '../../../job/identifiers.js';
 import type { StoreParts } from '../../rows/store-parts.js';
+import { expiredIn } from '../../rows/expiry.js';
 import { IS_NOT_RESCUED } from '../../rows/lease.js';
 import {
   executeAll,
@@ -54,13 +55,7 @@ const PROGRESS_OF = `
   FROM {progress}
   WHERE job_id IN (:ids) AND value IS NOT NULL`;
 
-// Skips any number of locked rows, so that they do not delay the others.
-const EXPIRED = `
-  SELECT job_id
-  FROM {progress} {by progress.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+const EXPIRED = expiredIn('progress', 'job_id');
 
 const POSTPONE_CLEANUP_CHECK = `
   UPDATE {progress} {by primary}

@@ -12,7 +12,8 @@ export interface MetricsSums {
   readonly runs: Histogram;
 }
 
-export interface MetricsRow extends MetricsSums {
+/** Which attempts a row counts. */
+export interface MetricsPlace {
   readonly queue: string;
   /** The start of the minute, hour or day by the clock of the database. */
   readonly startsAtMs: number;
@@ -21,6 +22,8 @@ export interface MetricsRow extends MetricsSums {
   /** The process that has written it, as a random number; 0: the sum of all processes. */
   readonly recorder: number;
 }
+
+export interface MetricsRow extends MetricsPlace, MetricsSums {}
 
 /** The minutes of single processes have 0, so that the sum of all processes is another step. */
 export const METRICS_STEPS = { process: 0, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
@@ -44,14 +47,7 @@ export interface ErrorCounts {
   jobId: number;
 }
 
-export interface ErrorsRow extends ErrorCounts {
-  readonly queue: string;
-  /** The start of the minute, hour or day by the clock of the database. */
-  readonly startsAtMs: number;
-  /** The length of that time; see METRICS_STEPS. */
-  readonly stepMs: number;
-  /** The process that has written it, as a random number; 0: the sum of all processes. */
-  readonly recorder: number;
+export interface ErrorsRow extends MetricsPlace, ErrorCounts {
   /** The code of the error, or its name; OTHER_ERRORS: all errors beyond MAX_ERRORS. */
   readonly error: string;
 }
@@ -120,26 +116,19 @@ export function emptySums(): MetricsSums {
   return { completed: 0, failed: 0, dead: 0, cancelled: 0, waits: new Histogram(), runs: new Histogram() };
 }
 
+const COUNTS = ['completed', 'failed', 'dead', 'cancelled'] as const;
+
 export function addSums(to: MetricsSums, from: MetricsSums): void {
-  to.completed += from.completed;
-  to.failed += from.failed;
-  to.dead += from.dead;
-  to.cancelled += from.cancelled;
+  for (const count of COUNTS) to[count] += from[count];
   to.waits.addAll(from.waits);
   to.runs.addAll(from.runs);
 }
 
 /** The row without the attempts of an earlier one. */
 export function subtractSums(row: MetricsRow, earlier: MetricsSums): MetricsRow {
-  return {
-    ...row,
-    completed: row.completed - earlier.completed,
-    failed: row.failed - earlier.failed,
-    dead: row.dead - earlier.dead,
-    cancelled: row.cancelled - earlier.cancelled,
-    waits: row.waits.without(earlier.waits),
-    runs: row.runs.without(earlier.runs),
-  };
+  const rest = { ...row, waits: row.waits.without(earlier.waits), runs: row.runs.without(earlier.runs) };
+  for (const count of COUNTS) rest[count] -= earlier[count];
+  return rest;
 }
 
 export function subtractErrors(row: ErrorsRow, earlier: ErrorCounts): ErrorsRow {

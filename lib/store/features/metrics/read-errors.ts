@@ -38,30 +38,21 @@ const sums = (ofQueue: boolean) => `
   ORDER BY failed DESC, queue, error
   LIMIT :limit`;
 
-const lastHour = (ofQueue: boolean) => `
-  SELECT queue, error, starts_at, SUM(failed) AS failed
-  FROM (${rowsOf([process, minute], `(:toMs - ${hour})`, ofQueue)}
-  ) AS counted
-  WHERE error IN (:errors)
-  GROUP BY queue, error, starts_at`;
+const STEPS_OF = { minute: [process, minute], hour: [process, minute, hour], day: [process, minute, hour, day] };
 
-const SUMS = { all: sums(false), ofQueue: sums(true) };
-const LAST_HOUR = { all: lastHour(false), ofQueue: lastHour(true) };
-
-const STEPS_OF = { hour: [process, minute, hour], day: [process, minute, hour, day] };
-
-/** Of hours or days: a row belongs to the step in which it starts. */
-const course = (step: 'hour' | 'day', ofQueue: boolean) => `
+/** A row belongs to the step in which it starts. */
+const course = (step: CourseStep, ofQueue: boolean) => `
   SELECT queue, error, starts_at - starts_at % ${METRICS_STEPS[step]} AS starts_at, SUM(failed) AS failed
   FROM (${rowsOf(STEPS_OF[step], `(:toMs - ${COURSE_STEPS[step] * METRICS_STEPS[step]})`, ofQueue)}
   ) AS counted
   WHERE error IN (:errors)
   GROUP BY queue, error, starts_at - starts_at % ${METRICS_STEPS[step]}`;
 
-const COURSES = {
-  hour: { all: course('hour', false), ofQueue: course('hour', true) },
-  day: { all: course('day', false), ofQueue: course('day', true) },
-};
+const both = (sql: (ofQueue: boolean) => string) => ({ all: sql(false), ofQueue: sql(true) });
+const courseOf = (step: CourseStep) => both((ofQueue) => course(step, ofQueue));
+
+const SUMS = both(sums);
+const COURSES = { minute: courseOf('minute'), hour: courseOf('hour'), day: courseOf('day') };
 
 // A job is in one of them.
 const JOBS = `
@@ -94,7 +85,7 @@ export function* readCountedErrors({
   const errors = [...new Set(rows.map(({ error }) => error))];
   const ids = [...new Set(rows.map(({ job_id }) => Number(job_id)))];
   const [minutes, jobs, steps = minutes] = yield* executeAll([
-    statement(LAST_HOUR[which], { queue, toMs: end, errors }),
+    statement(COURSES.minute[which], { queue, toMs: end, errors }),
     statement(JOBS, { ids }),
     ...(step === 'minute' ? [] : [statement(COURSES[step][which], { queue, toMs: end, errors })]),
   ]);

@@ -1,9 +1,7 @@
 import type { StoreParts } from '../../rows/store-parts.js';
 import { query, readTime, type Work } from '../../core/statement.js';
-import { writeErrors } from './errors-row.js';
-import { foldErrors } from './fold-errors.js';
-import { findDueFolds, foldMetrics } from './fold-metrics.js';
-import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
+import { ERRORS, METRICS, METRICS_COLUMNS, toMetricsRow, type StoredMetrics } from './counted-tables.js';
+import { findDueFolds } from './folded-table.js';
 import {
   METRICS_STEPS,
   type ErrorsRow,
@@ -38,7 +36,7 @@ export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
     async fold(limit) {
       let folded = 0;
       for (const { table, number } of await database.runIdempotent(findDueFolds)) {
-        const fold = table === 'metrics' ? foldMetrics : foldErrors;
+        const { fold } = table === 'metrics' ? METRICS : ERRORS;
         folded = Math.max(folded, await database.transaction(() => fold(number, limit)));
       }
       return folded;
@@ -47,8 +45,8 @@ export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
 }
 
 function* saveAll(rows: readonly MetricsRow[], errors: readonly ErrorsRow[]): Work<void> {
-  yield* writeMetrics(rows);
-  if (errors.length > 0) yield* writeErrors(errors);
+  yield* METRICS.write(rows);
+  if (errors.length > 0) yield* ERRORS.write(errors);
 }
 
 function* readMetrics(queues: readonly string[], range: MetricsRange): Work<MetricsRow[]> {

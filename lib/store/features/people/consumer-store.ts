@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../../common/maybe-promise.js';
 import type { ClaimedJob, JobRecord } from '../../../job/job.js';
 import type { Outcome } from '../../../job/outcome.js';
-import type { PageRequest } from '../../../job/page-options.js';
+import type { Page, PageRequest } from '../../../job/page-options.js';
 import type { CallerTransaction } from '../../core/caller-transaction.js';
 import type { ClaimRequest } from '../../rows/claim.js';
 
@@ -84,10 +84,8 @@ export interface AssignedJobRecord extends JobRecord {
 }
 
 /** A page of a list of the consumer. */
-export interface AssignedJobPage {
+export interface AssignedJobPage extends Page {
   jobs: AssignedJobRecord[];
-  /** The `after` of the next page; undefined at the end of the list. */
-  next?: string;
 }
 
 /** The state of a queue in all processes, for a claim. */

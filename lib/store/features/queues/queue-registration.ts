@@ -1,4 +1,4 @@
-import { batchesOf, groupBy, pageSize } from '../../../common/lists.js';
+import { batchesOf, groupBy } from '../../../common/lists.js';
 import type { Subscription } from '../../../job/topics.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../../core/sql-database.js';
@@ -113,7 +113,7 @@ async function writeUnless(
   const found = await database.runIdempotent(() => query<{ queue: string }>(done, { queues }));
   const isDone = new Set(found.map(({ queue }) => queue));
   const others = queues.filter((queue) => !isDone.has(queue)).sort();
-  for (const batch of batchesOf(others, pageSize(QUEUE_BATCH_SIZE))) await blocking.runIdempotent(() => write(batch));
+  for (const batch of batchesOf(others, QUEUE_BATCH_SIZE)) await blocking.runIdempotent(() => write(batch));
 }
 
 /**

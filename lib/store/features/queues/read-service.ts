@@ -2,7 +2,7 @@ import { readSlots } from '../../../job/read-columns.js';
 import { executeAll, statement, type Work } from '../../core/statement.js';
 import type { QueueService } from './queue-store.js';
 
-const LIVE_WORKERS = `
+export const LIVE_WORKERS = `
   SELECT queues
   FROM {workers}
   WHERE seen_at > :now - 60000`;

@@ -1,7 +1,7 @@
 import { expected } from '../../../job/expectation.js';
 import { isName, isWhole, NAME_EXPECTED } from '../../../job/identifiers.js';
 import { defined } from '../../../job/option-schema.js';
-import { readDate, readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf, readDate, readOverrides } from '../../../job/read-columns.js';
 import type { ScheduledJobOptions } from '../../../job/schedules/schedule-options.js';
 import type { NewSchedule } from '../../../job/schedules/schedule.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
@@ -90,8 +90,7 @@ export function toScheduleRecord(row: ListedRow): ScheduleRecord {
 
 /** Without the options that another program has written badly. */
 function jobOptionsOf({ options, headers, priority, max_attempts }: ScheduleRow): ScheduledJobOptions {
-  const read = readOverrides(options);
-  const { backoff, timeoutMs, expiresInMs, leaseMs, retention } = ('overrides' in read && read.overrides) || {};
+  const { backoff, timeoutMs, expiresInMs, leaseMs, retention } = jobOverridesOf(options);
   const attempts = numberOrNull(max_attempts) ?? undefined;
   const hasRetry = attempts !== undefined || backoff !== undefined;
   return defined<ScheduledJobOptions>({

@@ -1,5 +1,6 @@
 import { readClaimedJobs, type JobOfClaim } from '../../reads/claimed-jobs.js';
 import { readQueues } from '../queues/read-queues.js';
+import { LIVE_WORKERS } from '../queues/read-service.js';
 import { groupBy, pageSize } from '../../../common/lists.js';
 import { readDate, readSlots } from '../../../job/read-columns.js';
 import type { Dialect } from '../../core/sql-database.js';
@@ -79,11 +80,6 @@ const BEFORE_FIRST_PRIORITY = -32_769;
 const MAX_SINGLE_QUEUES = 50;
 const MAX_EXCLUDED_IDS = 1_000;
 const QUEUES_PER_STEP = 20;
-
-const LIVE_WORKERS = `
-  SELECT queues
-  FROM {workers}
-  WHERE seen_at > :now - 60000`;
 
 /** Reads the statistics of all queues of `readQueues`. */
 export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'>> {

@@ -84,7 +84,7 @@ export function* sampleTogether(names: readonly string[], claimed: ReadonlySet<n
   const dead = yield* countDead(short);
   const firsts = new Map([...byQueue].map(([queue, entries]) => [queue, firstIds(entries)]));
   const ids = [...firsts.values()].flatMap(({ plain, grouped }) => [...plain, ...grouped]);
-  const times = yield* queryInBatches<{ id: number; since: number }>(SINCE, ids, pageSize(BATCH_SIZE));
+  const times = yield* queryInBatches<{ id: number; since: number }>(SINCE, ids, BATCH_SIZE);
   const since = new Map(times.map((row) => [Number(row.id), readDate(row.since)]));
   const sinceFirst = (of: readonly number[]) => of.flatMap((id) => since.get(id) ?? []);
   const rows = new Map<string, QueueSampleRow>();

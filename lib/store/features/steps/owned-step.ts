@@ -1,6 +1,6 @@
 import type { Delay } from '../../../job/snooze.js';
 import { executeAll, statement, type Statement, type Work } from '../../core/statement.js';
-import { CHECK_INTERVAL_MS } from '../../rows/check-interval.js';
+import { CHECK_INTERVAL_MS } from '../../rows/expiry.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import type { Signal, StepOwner, StoredStep } from './step-store.js';
 

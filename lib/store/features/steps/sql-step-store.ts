@@ -12,6 +12,7 @@ import {
   type Statement,
   type Work,
 } from '../../core/statement.js';
+import { expiredIn } from '../../rows/expiry.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import type { TableRow } from '../../tables/table-schemas.js';
 import { nextChecks } from '../../reads/remaining-jobs.js';
@@ -67,14 +68,8 @@ const WAKE_PAGE_SIZE = 1_000;
 const SEARCH_PAGE_SIZE = 5_000;
 const SEARCH_PAGES = 20;
 
-// Skips any number of locked rows, so that they do not delay the others. Reads the state because MySQL may read, and lock,
-// a whole index that contains all columns of a query.
-const EXPIRED = `
-  SELECT job_id, state
-  FROM {steps} {by steps.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+// Reads the state because MySQL may read, and lock, a whole index that contains all columns of a query.
+const EXPIRED = expiredIn('steps', 'job_id, state');
 
 // The conditions that are always true keep both servers from scanning a small table.
 const POSTPONE_CHECK = `
@@ -113,7 +108,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
 
   async function end(waits: readonly Wait[]): Promise<port.WokenJob[]> {
     const woken: port.WokenJob[] = [];
-    for (const batch of batchesOf(waits, pageSize(WAKE_PAGE_SIZE)))
+    for (const batch of batchesOf(waits, WAKE_PAGE_SIZE))
       woken.push(...(await blocking.transaction(() => endWaits(batch))));
     scanCursors.moveBefore(woken);
     return woken;

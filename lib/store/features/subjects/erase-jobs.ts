@@ -1,5 +1,5 @@
 import { BLOB_PREFIX, isBlob } from '../../../job/codec/payload-codec.js';
-import { readOverrides } from '../../../job/read-columns.js';
+import { jobOverridesOf } from '../../../job/read-columns.js';
 import { ascending, idsOf } from '../../../job/identifiers.js';
 import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../../core/statement.js';
 import { jobLogDeletions, stepDeletions } from '../../ends/earlier-runs.js';
@@ -117,8 +117,7 @@ function blobsOf({ payload, result }: Row): string[] {
 
 /** Only the flow stays: the other jobs of the flow need it. A key or a group may name the subject. */
 function optionsWithout({ options }: Row): string | null {
-  const read = readOverrides(options);
-  const flow = 'overrides' in read ? read.overrides?.flow : undefined;
+  const { flow } = jobOverridesOf(options);
   return flow === undefined ? null : JSON.stringify({ flow });
 }
 

@@ -4,6 +4,7 @@ import { groupBy } from '../../../common/lists.js';
 import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../../core/parse-json.js';
 import { ascending, safeId } from '../../../job/identifiers.js';
+import { expiredIn } from '../../rows/expiry.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../../core/statement.js';
 import type { RecordRow } from '../../rows/job-record.js';
@@ -40,13 +41,8 @@ const WAITERS = `
 // In the common lock order, the history comes before waits.
 const DELETE_FINISHED = deleteFrom('history', ':ids');
 
-// Skips locked rows. The locks end with the statement.
-const EXPIRED = `
-  SELECT waiter, job_id
-  FROM {waits} {by waits.expiry}
-  WHERE expires_at <= :now
-  ORDER BY expires_at
-  LIMIT :limit {lock free}`;
+// The locks end with the statement.
+const EXPIRED = expiredIn('waits', 'waiter, job_id');
 
 const DELETE_EXPIRED = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now');
 
