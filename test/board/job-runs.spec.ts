@@ -138,7 +138,7 @@ describe('the page of a job', () => {
     await window.go(`job?id=${asleep}`);
     await life.getByText('Sleep night').waitFor();
 
-    expect(waiting[0]).toMatch(/Sleep nap\s+until \d\d:\d\d:\d\d/);
+    expect(waiting[0]).toMatch(/Sleep nap\s+until (\d+ \w+, )?\d\d:\d\d:\d\d/);
     expect(waiting.filter((part) => /Signal approval\s+until \d/.test(part))).toHaveLength(1);
     expect(completed.map((part) => /(Sleep|Signal|Attempt) \w+/.exec(part)?.[0]).filter(Boolean)).toEqual([
       'Sleep nap',

@@ -198,7 +198,7 @@ describe('a live update of the board', () => {
 
     await verdict('The queue is healthy');
     await window.button('Pause the updates').first().click();
-    await verdict(/^The state of \d\d:\d\d/);
+    await verdict(/^The state of (\d+ \w+, )?\d\d:\d\d/);
     await page.route('**/api/problems', (route) => route.fulfill({ status: 403, json: { message: 'No.' } }));
     await window.button('Continue the updates').first().click();
     await verdict('The problems could not be read');
