@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackages } from '../support/install-packages.js';
 
 const run = promisify(execFile);
 const folder = import.meta.dirname;
-const marker = join(folder, 'node_modules/.installed');
 
 const SCHEMA = (provider: string, output: string) => `
   generator client {
@@ -21,17 +20,13 @@ const SCHEMA = (provider: string, output: string) => `
     @@map("user")
   }`;
 
-/** Installs the packages of the lock file, unless they are installed. */
-export async function installPackages(): Promise<void> {
-  const text = await readFile(join(folder, 'package-lock.json'));
-  const lock = createHash('sha256').update(text).digest('hex');
-  if ((await readFile(marker, 'utf8').catch(() => '')) === lock) return;
-  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-  // The driver of the repository fits the running Node, and takes the place of all copies.
-  const { packages } = JSON.parse(text.toString()) as { packages: object };
+export const installOrms = () => installPackages(folder, [], deleteDrivers);
+
+/** The driver of the repository fits the running Node, and takes the place of all copies. */
+async function deleteDrivers(): Promise<void> {
+  const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
   const copies = Object.keys(packages).filter((path) => path.endsWith('node_modules/better-sqlite3'));
   for (const copy of copies) await rm(join(folder, copy), { recursive: true, force: true });
-  await writeFile(marker, lock);
 }
 
 /** Writes the examples of the page, each under the name in its first line, and the clients of Prisma. */

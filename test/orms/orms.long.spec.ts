@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { EntitySchema } from 'typeorm';
 import type { Engine } from '../support/engine.js';
 import { describeEngines, type World } from '../support/engines.js';
-import { installPackages, writeExamples } from './install.js';
+import { installOrms, writeExamples } from './install.js';
 import type { Connect } from './setups/world.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -27,7 +27,7 @@ const INSTALL_TIMEOUT = 1_200_000;
 let written: string[];
 
 beforeAll(async () => {
-  await installPackages();
+  await installOrms();
   written = await writeExamples(join(root, 'docs/guides/other-orms.md'));
 }, INSTALL_TIMEOUT);
 
