@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installPackages } from '../support/install-packages.js';
@@ -29,16 +29,29 @@ async function deleteDrivers(): Promise<void> {
   for (const copy of copies) await rm(join(folder, copy), { recursive: true, force: true });
 }
 
-/** Writes the examples of the page, each under the name in its first line, and the clients of Prisma. */
-export async function writeExamples(page: string): Promise<string[]> {
-  const build = join(folder, 'build');
-  await rm(build, { recursive: true, force: true });
+/** A project with the examples of a page, and its folder. */
+export interface Examples {
+  readonly project: string;
+  readonly names: string[];
+}
+
+/**
+ * Writes the examples of the page, each under the name in its first line, and the clients of Prisma into a project of its
+ * own, beside a copy of the setups. It is below the installed packages, and runs in one working tree do not share it.
+ */
+export async function writeExamples(page: string): Promise<Examples> {
+  await mkdir(join(folder, 'build'), { recursive: true });
+  const project = await mkdtemp(join(folder, 'build/run-'));
+  const build = join(project, 'build');
   await mkdir(build);
+  await cp(join(folder, 'setups'), join(project, 'setups'), { recursive: true });
+  const config = { extends: '../../tsconfig.json', include: ['build', 'setups'] };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
   const text = await readFile(page, 'utf8');
   const examples = [...text.matchAll(/^```ts\n\/\/ ([\w-]+)\.ts\n([\s\S]*?)^```$/gm)];
   for (const [, name, code] of examples) await writeFile(join(build, `${name}.ts`), code!);
   await Promise.all([generate(build, 'mysql', 'generated'), generate(build, 'sqlite', 'generated-sqlite')]);
-  return examples.map(([, name]) => name!);
+  return { project, names: examples.map(([, name]) => name!) };
 }
 
 async function generate(build: string, provider: string, output: string): Promise<void> {
