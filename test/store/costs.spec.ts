@@ -169,8 +169,10 @@ const steps: Step[] = [
     counts: [1, 100],
     prepare: async (world, _, count, { schedules }) => {
       for (const { name } of await schedules.list()) await schedules.remove(name);
-      for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}` }));
-      world.advance(3_600_000);
+      // With such a period no tick comes but by the advance of the clock.
+      const everyMs = 300 * 86_400_000;
+      for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}`, everyMs }));
+      world.advance(everyMs);
       return () => schedules.runTicks([]);
     },
   },
