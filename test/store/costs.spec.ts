@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -215,8 +214,6 @@ const steps: Step[] = [
     prepare: async (world, jobs, count) => {
       await prepareGroups(world, jobs, 0);
       while ((await jobs.claim(claimRequest({ limit: FULL, groups: FREE }))).length > 0);
-      // The claim that found nothing looks for arrived jobs in the background.
-      await setTimeout(100);
       await world.jobs.enqueue(Array.from({ length: count }, () => newJob({ group: 'g0' })));
       return () => jobs.claim(claimRequest({ limit: 1, groups: FREE }));
     },
