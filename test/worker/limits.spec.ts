@@ -95,7 +95,7 @@ describeEngines('limits', (setup) => {
     await runner.whenIdle();
 
     await producer.enqueueMany('q', plainJobs(3));
-    await untilPolled(world);
+    await runner.whenIdle();
     const resting = await admin.counts('q');
     await admin.limit('q', { rest: false });
     await events.untilCount(3, 'completed');
