@@ -194,7 +194,7 @@ function isOlder(version, oldest) {
 // Below the kernel's ports for connections, one of which could take the server's port while it restarts.
 const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
 
-async function freePort() {
+export async function freePort() {
   for (;;) {
     const port = somePort();
     if (await isFree(port)) return port;

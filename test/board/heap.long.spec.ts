@@ -3,6 +3,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import type { CDPSession } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { gate } from '../support/engines.js';
 import { useBrowser } from './support/board-browser.js';
 import type { BoardApp } from './support/board-app.js';
 
@@ -81,6 +82,7 @@ async function fill({ producer, runner, schedules }: BoardApp): Promise<void> {
 async function fastStream({ url: target, read }: BoardApp) {
   const { body } = await read('queues');
   let stream: ServerResponse | undefined;
+  const requested = gate();
   let sent = 0;
   const pass = (from: IncomingMessage, to: ServerResponse) => {
     const { method, headers } = from;
@@ -96,6 +98,7 @@ async function fastStream({ url: target, read }: BoardApp) {
     to.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
     to.write(eventOf(sent));
     stream = to;
+    requested.open();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -118,6 +121,7 @@ async function fastStream({ url: target, read }: BoardApp) {
     close,
     /** Waits for the page after each burst, as its requests would pile up otherwise. */
     send: async (count: number, shown: (update: number) => Promise<unknown>) => {
+      await requested.opened;
       for (let n = 1; n <= count; n++) {
         sent += 1;
         stream!.write(eventOf(sent));

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../support/browser.js';
+import { openBrowser, openPage } from '../support/browser.js';
 import { startBoard, type BoardApp } from './support/board-app.js';
 import { BoardWindow } from './support/board-page.js';
 
@@ -89,8 +89,8 @@ describe('the board, with hostile content and hostile sites,', () => {
     const site = await startSite(
       `<form id="f" method="post" action="${target}"><input name="queue" value="email"></form>`,
     );
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await openPage(browser);
+    const context = page.context();
     await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
 
     const statuses = await page.evaluate(async (to) => {

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
+import { eventually } from '../support/eventually.js';
 import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
 
@@ -44,7 +45,7 @@ describe('the page of a job', () => {
 
     await page.getByRole('button', { name: 'Copy the trace id' }).click();
 
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(TRACE_ID);
+    await eventually(async () => (await page.evaluate('navigator.clipboard.readText()')) === TRACE_ID);
     expect((await read(`job?id=${id}`)).body).toMatchObject({ traceId: TRACE_ID });
     expect((await readClosed(`job?id=${hidden}`)).body).toMatchObject({ isHidden: true, traceId: null });
   });
@@ -138,7 +139,7 @@ describe('the page of a job', () => {
     await window.go(`job?id=${asleep}`);
     await life.getByText('Sleep night').waitFor();
 
-    expect(waiting[0]).toMatch(/Sleep nap\s+until \d\d:\d\d:\d\d/);
+    expect(waiting[0]).toMatch(/Sleep nap\s+until (\d+ \w+, )?\d\d:\d\d:\d\d/);
     expect(waiting.filter((part) => /Signal approval\s+until \d/.test(part))).toHaveLength(1);
     expect(completed.map((part) => /(Sleep|Signal|Attempt) \w+/.exec(part)?.[0]).filter(Boolean)).toEqual([
       'Sleep nap',

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import { getEngineToken } from '../../lib/nest/tokens.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
+import { eventually } from '../support/eventually.js';
 import { PATH, startBoard, type BoardApp } from './support/board-app.js';
 
 // Some events with these queues are more than the sockets of both ends hold.
@@ -33,7 +34,7 @@ describe.each(['express', 'fastify'] as const)('the live stream of the board, on
       while (!closed.signal.aborted) answers.push(await outcomeOf(`${app.url}/api/rights`, agent));
     })();
 
-    await vi.waitUntil(() => answers.includes('200'));
+    await eventually(() => answers.includes('200'));
     await app.close();
     closed.abort();
     await page;
@@ -51,7 +52,7 @@ describe('the live streams of 20 boards', () => {
     const [samples, reads] = [vi.spyOn(stats, 'takeSample'), vi.spyOn(stats, 'read')];
 
     const streams = Array.from({ length: 20 }, () => readStream(app));
-    await vi.waitUntil(() => streams.every(({ samples }) => new Set(samples).size > 1), { timeout: 30_000 });
+    await eventually(() => streams.every(({ samples }) => new Set(samples).size > 1));
     const taken = samples.mock.calls.length;
     const found = streams.flatMap(({ samples }) => samples).map((time) => Date.parse(time));
     const times = [...new Set(found)].sort((a, b) => a - b);

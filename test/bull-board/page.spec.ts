@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../support/browser.js';
+import { openBrowser, openPage } from '../support/browser.js';
 import { startBullBoard } from './support/bull-board-app.js';
 
 let browser: Browser;
@@ -19,7 +19,7 @@ describe('the page of bull-board', () => {
       password: 'hunter2',
     });
     await admin.stats({ maxAge: 0 });
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await openPage(browser, { viewport: { width: 1400, height: 900 } });
     const problems: string[] = [];
     page.on('pageerror', ({ message }) => problems.push(message));
     page.on('dialog', (dialog) => void dialog.dismiss().then(() => problems.push(dialog.message())));

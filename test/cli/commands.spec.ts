@@ -502,7 +502,7 @@ describeEngines('the command line', (setup) => {
       out += chunk.toString();
       end.open();
     });
-    const [code] = (await once(following, 'exit')) as [number];
+    const [code] = (await once(following, 'close')) as [number];
 
     expect({ code, lines: out.split('\n').length - 1 }).toEqual({ code: 0, lines: 2 });
     expect(out).toMatch(/ {2}one \ufffdline\n.* {2}the last line\n$/);

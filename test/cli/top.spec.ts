@@ -145,7 +145,7 @@ describeEngines(
 
       const [wide, narrow] = [top(world, { size: [24, 160] }), top(world, { size: [24, 60] })];
       await wide.untilScreen(/QUEUE +WAITING .* PER MIN .* NEXT DUE\n.*not\.fit +0 .* (0\.[5-9]|1\.0) /);
-      await narrow.untilScreen(/QUEUE +WAITING +OLDEST +ACTIVE +PER MIN/);
+      await narrow.untilScreen(/QUEUE +WAITING +OLDEST +ACTIVE +PER MIN.*\nreport\.of\..*… .*(0\.[5-9]|1\.0)/);
 
       expect(narrow.screen.split('\n').filter((line) => line.startsWith('report'))).toEqual([
         expect.stringMatching(/^report\.of\..*… .*(0\.[5-9]|1\.0)/),

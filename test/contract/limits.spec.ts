@@ -13,6 +13,8 @@ import type { ClaimRequest } from '../../lib/store/rows/claim.js';
 
 // Ten seconds for each job, so that a slow machine claims no job too many.
 const RATE: Rate = { limit: 10, perMs: 100_000, burst: 3, window: 'sliding' };
+// No window of this length ends while a test runs.
+const WINDOW_MS = 300 * 86_400_000;
 
 interface LimitedClaim extends Claim {
   /** What the claim reported; undefined: the limits allowed all jobs. */
@@ -113,7 +115,7 @@ describeStrategies('limits', (setup, { inMemory }) => {
 
   it('hold for a fixed window, and allow the whole quota in the next one', async () => {
     const world = await setup();
-    await declare(world, { rate: { limit: 4, perMs: 86_400_000, burst: 1, window: 'fixed' } });
+    await declare(world, { rate: { limit: 4, perMs: WINDOW_MS, burst: 1, window: 'fixed' } });
     await put(world, 20);
 
     const first = await claim(world, 3);
@@ -122,7 +124,7 @@ describeStrategies('limits', (setup, { inMemory }) => {
     world.advance(none.moreInMs!);
 
     expect([first, second, none].map(({ jobs }) => jobs.length)).toEqual([3, 1, 0]);
-    expect(none.moreInMs).toBeLessThanOrEqual(86_400_000);
+    expect(none.moreInMs).toBeLessThanOrEqual(WINDOW_MS);
     expect((await claim(world, 10)).jobs).toHaveLength(4);
   });
 
@@ -253,11 +255,10 @@ describeStrategies('limits', (setup, { inMemory }) => {
     expect(await left()).toBe(1);
     world.advance(3_600_000);
     expect(await left()).toBe(4);
-    // No window of this length ends while the test runs.
-    await world.limits.setLimits('q', { rate: { limit: 5, per: '300d', window: 'fixed' } });
+    await world.limits.setLimits('q', { rate: { limit: 5, per: WINDOW_MS, window: 'fixed' } });
     await claim(world, 2);
     expect(await left()).toBe(3);
-    world.advance(300 * 86_400_000);
+    world.advance(WINDOW_MS);
     expect(await left()).toBe(5);
     await world.limits.setLimits('q', { rate: false });
     expect(await left()).toBeNull();

@@ -7,7 +7,7 @@ import { gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes, type Claim } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
-import { rewritingDriver } from '../support/rewriting-driver.js';
+import { rewritingDriver, waitForLocks } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const CALLERS = 20;
@@ -15,9 +15,7 @@ const NEW_KEYS = 8;
 
 // The statements of the library wait for locks longer than a test lasts. So a statement that returns has waited for no
 // lock.
-const driver = rewritingDriver((sql) =>
-  sql.replace('innodb_lock_wait_timeout = ?', 'innodb_lock_wait_timeout = ? + 600'),
-);
+const driver = rewritingDriver(waitForLocks(600));
 
 describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the application', (setup) => {
   it.each(['REPEATABLE READ', 'READ COMMITTED'] as const)(

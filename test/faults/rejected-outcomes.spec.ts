@@ -51,7 +51,10 @@ describeEngines('a completion batch', (setup) => {
   it('does not delay other outcomes while a rejected outcome waits for its retry', async () => {
     const world = await setup();
     const clock = new FakeClock();
-    const { producer, events } = await world.start({ clock, handlers: { q: () => undefined, r: () => undefined } });
+    // A listener would sleep for as long before it reads cancellation requests.
+    const worker = { notify: false } as const;
+    const handlers = { q: () => undefined, r: () => undefined };
+    const { producer, events } = await world.start({ clock, worker, handlers });
     await refuseCompletionOf(world, 'culprit');
     await producer.enqueue('q', 'culprit');
     await clock.untilSleeping(50);

@@ -276,7 +276,9 @@ async function idsOf({ sql }: World): Promise<number[]> {
 /** Resolves when a producer waits for the commit log row of an enqueue under way. */
 async function untilCommitLogReadBlocks({ sql }: World): Promise<void> {
   await eventually(async () => {
-    const rows = await sql<{ info: string | null }>('SELECT info FROM information_schema.processlist');
+    const rows = await sql<{ info: string | null }>(
+      'SELECT info FROM information_schema.processlist WHERE db = DATABASE()',
+    );
     return rows.some(({ info }) => info !== null && LOCKS_COMMIT_LOG.test(info));
   });
 }

@@ -101,20 +101,25 @@ describeEngines('the statements of the guide for cron tables', (setup, server) =
     const produced = new AbortController();
 
     const produce = async () => {
-      for (let n = 0; n < 40; n++)
+      for (let n = 0; n < 40; n++) {
+        await turn();
         await inTransaction(producer, async (open) => {
           await open.query(isSqlite ? 'BEGIN IMMEDIATE' : 'START TRANSACTION');
           await open.query(`INSERT INTO tasks (kind, body) VALUES ('mail', 'x'), ('mail', 'y')`);
+          await turn();
           await open.query('COMMIT');
         });
+      }
       produced.abort();
     };
     const work = async () => {
       while (!produced.signal.aborted) {
+        await turn();
         const [row] = await cron.query<{ id: number }[]>(
           `SELECT id FROM tasks WHERE status = 'pending' ORDER BY id DESC LIMIT 1`,
         );
         if (row === undefined) continue;
+        await turn();
         await inTransaction(cron, (open) =>
           open.query(`UPDATE tasks SET status = 'running' WHERE id = ${row.id} AND status = 'pending'`),
         );
@@ -127,7 +132,13 @@ describeEngines('the statements of the guide for cron tables', (setup, server) =
       }
     };
     const moveAll = async () => {
-      while (!produced.signal.aborted) await moveOn(mover);
+      while (!produced.signal.aborted) {
+        await turn();
+        await moveOn(mover, async (open) => {
+          await turn();
+          await open.query(move.at(-1)!);
+        });
+      }
     };
     await Promise.all([produce(), work(), moveAll()]);
     await moveOn(mover);
@@ -152,6 +163,9 @@ const INTERFERENCES = [
   'SQLITE_BUSY_SNAPSHOT',
 ];
 
+/** Lets the other loops of this process work: calls of the driver of SQLite do not. */
+const turn = () => new Promise((next) => setImmediate(next));
+
 /** Repeats the work, which may be a transaction, if another transaction interferes. */
 async function inTransaction(dataSource: DataSource, work: (runner: QueryRunner) => Promise<unknown>): Promise<void> {
   const runner = dataSource.createQueryRunner();
@@ -165,7 +179,7 @@ async function inTransaction(dataSource: DataSource, work: (runner: QueryRunner)
         // Without a transaction, as after a failed BEGIN, the rollback of SQLite fails.
         await runner.query('ROLLBACK').catch(() => undefined);
         if (!INTERFERENCES.includes(code ?? '')) throw error;
-        await new Promise((next) => setImmediate(next));
+        await turn();
       }
     }
   } finally {

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
+const cache = join(root, 'node_modules/.cache/nestjs-sql-queue');
 const run = promisify(execFile);
 
 /** Pages without application code: tables of contents, words, measurements and statements. */
@@ -50,15 +52,12 @@ async function examplesOfComments(): Promise<Page[]> {
 }
 
 describe('the examples of the README and the documentation', () => {
-  const folder = join(root, 'node_modules/.cache/nestjs-sql-queue/examples');
   let pages: Page[];
 
   beforeAll(async () => {
     const nested = await Promise.all(['docs', 'docs/guides', 'docs/recipes'].map(pagesIn));
     pages = [await pageOf(join(root, 'README.md')), ...nested.flat()];
   });
-
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('are on every page that explains how to use the library', () => {
     const missing = pages.filter(({ examples }) => examples.length === 0).map(({ page }) => page);
@@ -98,7 +97,9 @@ describe('the examples of the README and the documentation', () => {
     const declares = ({ code }: { code: string }) => code.includes(`declare module 'nestjs-sql-queue'`);
     const projects = [files.filter((file) => !declares(file)), ...files.filter(declares).map((file) => [file])];
 
-    await rm(folder, { recursive: true, force: true });
+    await mkdir(cache, { recursive: true });
+    const folder = await mkdtemp(join(cache, 'examples-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const problems: string[] = [];
     for (const [index, project] of projects.entries())
       problems.push(await problemsOf(join(folder, `${index}`), project));

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { installLibrary } from '../support/built-library.js';
+import { installPackages } from '../support/install-packages.js';
 import { describeRules, outputOf, type Report } from './lint.js';
 
 const folder = import.meta.dirname;
@@ -34,7 +32,7 @@ const CONFIGS = {
 };
 
 async function open(): Promise<string> {
-  await installLinters();
+  await installPackages(folder, ['--ignore-scripts']);
   const project = await mkdtemp(join(tmpdir(), 'sql-queue-eslint-'));
   projects.push(project);
   await installLibrary(join(project, 'node_modules/nestjs-sql-queue'));
@@ -55,15 +53,4 @@ async function lint(project: string, linter: string, config: keyof typeof CONFIG
       message,
     })),
   );
-}
-
-/** Installs the packages of the lock file, unless they are installed. */
-async function installLinters(): Promise<void> {
-  const marker = join(folder, 'node_modules/.installed');
-  const lock = createHash('sha256')
-    .update(await readFile(join(folder, 'package-lock.json')))
-    .digest('hex');
-  if ((await readFile(marker, 'utf8').catch(() => '')) === lock) return;
-  await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
-  await writeFile(marker, lock);
 }

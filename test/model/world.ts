@@ -169,6 +169,7 @@ export class World {
       await Promise.race([call.done, held, sleep(LOOK_EVERY_MS[this.server.name])]);
       if (call.isDone || actor.gate.isHolding || actor.gate.isKilled) return;
       if (performance.now() > endsAt) return this.#problem(`${call.label} never ends`);
+      if (call.mustNotWait && (await this.#isDying())) continue;
       if (!(await this.#isStuck(call, actor))) continue;
       if (call.mustNotWait && this.isAlone(call.actor))
         this.#problem(`${call.label} waits for a row that an application has locked`);
@@ -190,6 +191,14 @@ export class World {
     const threads = [0, ...actor.gate.threads].join(', ');
     const [row] = await this.dataSource.query<{ waiting: number }[]>(WAITING[this.server.name](threads));
     return Number(row!.waiting) > 0;
+  }
+
+  /** Whether the server has not yet noticed the death of a process, and keeps its locks. */
+  async #isDying(): Promise<boolean> {
+    const threads = this.#retired.flatMap(({ gate }) => [...gate.threads]).join(', ');
+    if (threads === '') return false;
+    const found = await this.sql(`SELECT id FROM information_schema.processlist WHERE id IN (${threads})`);
+    return found.length > 0;
   }
 
   /** Lets a held statement go on. */

@@ -1,10 +1,11 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { QueueProducer, SqlQueueModule, type SqlQueueModuleOptions } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
 import { PlatformTools } from 'typeorm/platform/PlatformTools.js';
+import { freePort } from '../support/free-port.js';
 import { describeServers, freshDatabase } from '../support/servers.js';
 import {
   afterTest,
@@ -17,16 +18,6 @@ import {
 } from './support/application.js';
 
 afterEach(() => vi.restoreAllMocks());
-
-/** A port of this machine at which no server listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Forwards a port to a server, from this call on. */
 async function forward(port: number, url: string): Promise<void> {
@@ -61,7 +52,7 @@ describeServers(
     it('is tried again while the database is down, until it is up', async () => {
       const database = await freshDatabase(server);
       afterTest(() => database.drop());
-      const port = await closedPort();
+      const port = await freePort();
       const { type, url } = database.connection as { type: 'mysql'; url: string };
       const log = new Log();
       const { warn } = log;
@@ -91,7 +82,7 @@ describeServers(
     });
 
     it('fails the boot after the last attempt, without the password in any line', async () => {
-      const port = await closedPort();
+      const port = await freePort();
       const url = withPort(`${server.url}jobs`, port, 's3cret%40word');
 
       const { error, log, shown } = await failedStart({
@@ -125,7 +116,7 @@ describeServers(
     });
 
     it('names the option of a DataSource object that cannot connect', async () => {
-      const port = await closedPort();
+      const port = await freePort();
       const dataSource = new DataSource({ type: server.name as 'mysql', url: withPort(`${server.url}jobs`, port) });
       vi.spyOn(dataSource, 'initialize').mockRejectedValue(new Error('Unknown database'));
 

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { EntitySchema } from 'typeorm';
 import type { Engine } from '../support/engine.js';
 import { describeEngines, type World } from '../support/engines.js';
-import { installPackages, writeExamples } from './install.js';
+import { installOrms, writeExamples, type Examples } from './install.js';
 import type { Connect } from './setups/world.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -24,23 +25,25 @@ const RARE_POLL = { poll: { min: '1h', max: '1h' } } as const;
 // A slow machine needs minutes for 260 packages.
 const INSTALL_TIMEOUT = 1_200_000;
 
-let written: string[];
+let examples: Examples;
 
 beforeAll(async () => {
-  await installPackages();
-  written = await writeExamples(join(root, 'docs/guides/other-orms.md'));
+  await installOrms();
+  examples = await writeExamples(join(root, 'docs/guides/other-orms.md'));
 }, INSTALL_TIMEOUT);
+
+afterAll(() => rm(examples.project, { recursive: true, force: true }));
 
 describe('the examples of other ORMs', () => {
   it('are all run, and compile', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const problems = await run(process.execPath, [tsc, '-p', import.meta.dirname]).then(
+    const problems = await run(process.execPath, [tsc, '-p', examples.project]).then(
       () => '',
       (error: { stdout: string }) => error.stdout,
     );
 
     expect(problems).toBe('');
-    expect(written.sort()).toEqual(EXAMPLES.sort());
+    expect(examples.names.sort()).toEqual(EXAMPLES.sort());
   });
 });
 
@@ -80,7 +83,7 @@ async function connected(world: World, orm: string) {
     handlers: { 'email.welcome': (job) => (job.payload as { to: string }).to },
   });
   await untilListening(worker);
-  const { connect } = (await import(join(import.meta.dirname, `setups/${orm}.ts`))) as { connect: Connect };
+  const { connect } = (await import(join(examples.project, `setups/${orm}.ts`))) as { connect: Connect };
   const { url, database } = world.connection as { url?: string; database?: string };
   const { signUp, close } = await connect({
     ...{ type: world.server.name === 'sqlite' ? 'better-sqlite3' : world.server.name, place: url ?? database! },

@@ -11,6 +11,7 @@ import { DataSource } from 'typeorm';
 import { registerEngineMetrics } from '../../lib/extras/prometheus/register-queue-metrics.js';
 import { describeEngines, plainJobs, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 
 const FIND = '../../scripts/monitoring/prometheus.mjs';
 const prom = resolve(import.meta.dirname, '../../prom');
@@ -143,12 +144,14 @@ async function startPrometheus(world: World, port: number) {
     running.kill('SIGKILL');
     await ended;
   });
-  await eventually(() =>
-    fetch(`http://${address}/-/ready`).then(
+  await eventually(() => {
+    // It ends at once if it cannot listen.
+    if (running.exitCode !== null) throw new Error(`Prometheus ended with ${running.exitCode}`);
+    return fetch(`http://${address}/-/ready`).then(
       ({ ok }) => ok,
       () => false,
-    ),
-  );
+    );
+  });
   return async (expr: string) => {
     const response = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(expr)}`);
     const { data, error } = (await response.json()) as {
@@ -158,12 +161,4 @@ async function startPrometheus(world: World, port: number) {
     if (!data) throw new Error(`${expr}: ${error}`);
     return data.result;
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -1,4 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core';
+import { openPage } from '../support/browser.js';
 import { gate } from '../support/engines.js';
 
 const SECTIONS = {
@@ -22,8 +23,7 @@ export class PhotoPage {
 
   /** Opens the page in a window of its own. */
   static async open(browser: Browser, url: string, person: string): Promise<PhotoPage> {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await openPage(browser);
     const opened = new PhotoPage(page);
     await page.goto(url);
     await page.getByLabel('I am').fill(person);

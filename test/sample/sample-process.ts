@@ -15,6 +15,7 @@ export class SampleProcess {
   readonly ended: Promise<number | string>;
   readonly #child: ChildProcess;
   #onOutput: (() => void)[] = [];
+  #hasEnded = false;
 
   constructor({ main, args, cwd, env }: SampleStart) {
     this.#child = spawn(process.execPath, [main, ...args], {
@@ -30,7 +31,10 @@ export class SampleProcess {
     }
     // 'close' comes after the last output.
     this.ended = once(this.#child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-    void this.ended.then(() => this.#wake());
+    void this.ended.then(() => {
+      this.#hasEnded = true;
+      this.#wake();
+    });
   }
 
   /** Resolves with the first match as soon as it is printed. Rejects if the process ends without a match. */
@@ -56,10 +60,6 @@ export class SampleProcess {
     const match = pattern.exec(this.output);
     if (!match) throw new Error(`It did not print ${pattern}:\n${this.output}`);
     return Number(match[1]);
-  }
-
-  get #hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   #wake(): void {

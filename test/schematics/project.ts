@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installLibrary } from '../support/built-library.js';
+import { installPackages } from '../support/install-packages.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -37,9 +37,10 @@ export class Project {
 
   static async create(template: keyof typeof TEMPLATES): Promise<Project> {
     const { packages, options } = TEMPLATES[template];
-    const installed = await installPackages(packages);
+    const folder = join(import.meta.dirname, packages);
+    await installPackages(folder);
     const project = new Project(await mkdtemp(join(tmpdir(), 'sql-queue-schematics-')), template);
-    await symlink(installed, join(project.#parent, 'node_modules'), 'dir');
+    await symlink(join(folder, 'node_modules'), join(project.#parent, 'node_modules'), 'dir');
     const application = ['@nestjs/schematics:application', '--name=app', ...options];
     await project.#program('@angular-devkit/schematics-cli/bin/schematics.js', application, project.#parent);
     await mkdir(project.path('node_modules'), { recursive: true });
@@ -121,18 +122,4 @@ export class Project {
     );
     return { code: 'code' in ended ? ended.code : 0, text: ended.stdout + ended.stderr };
   }
-}
-
-/** Installs the packages of a lock file, unless they are installed. Returns their folder. */
-async function installPackages(name: string): Promise<string> {
-  const folder = join(import.meta.dirname, name);
-  const installed = join(folder, 'node_modules');
-  const marker = join(installed, '.installed');
-  const lock = createHash('sha256')
-    .update(await readFile(join(folder, 'package-lock.json')))
-    .digest('hex');
-  if ((await readFile(marker, 'utf8').catch(() => '')) === lock) return installed;
-  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-  await writeFile(marker, lock);
-  return installed;
 }

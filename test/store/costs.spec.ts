@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -169,8 +168,10 @@ const steps: Step[] = [
     counts: [1, 100],
     prepare: async (world, _, count, { schedules }) => {
       for (const { name } of await schedules.list()) await schedules.remove(name);
-      for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}` }));
-      world.advance(3_600_000);
+      // With such a period no tick comes but by the advance of the clock.
+      const everyMs = 300 * 86_400_000;
+      for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}`, everyMs }));
+      world.advance(everyMs);
       return () => schedules.runTicks([]);
     },
   },
@@ -213,8 +214,6 @@ const steps: Step[] = [
     prepare: async (world, jobs, count) => {
       await prepareGroups(world, jobs, 0);
       while ((await jobs.claim(claimRequest({ limit: FULL, groups: FREE }))).length > 0);
-      // The claim that found nothing looks for arrived jobs in the background.
-      await setTimeout(100);
       await world.jobs.enqueue(Array.from({ length: count }, () => newJob({ group: 'g0' })));
       return () => jobs.claim(claimRequest({ limit: 1, groups: FREE }));
     },

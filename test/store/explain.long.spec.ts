@@ -31,7 +31,7 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'among 100,000 waiting jobs, an
       }
       if (printsTimes) await printTimes(`${title}, ${queue}, ${order}`, () => world.admin.facts(id, () => order));
     }
-  }, 120_000);
+  });
 });
 
 async function printTimes(what: string, act: () => Promise<unknown>): Promise<void> {

@@ -4,7 +4,7 @@ import { mysql } from '../../lib/store/databases/mysql/mysql.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { eventually } from '../support/eventually.js';
 import { claimFrom, newJob, type Claim } from '../support/jobs.js';
-import { rewritingDriver } from '../support/rewriting-driver.js';
+import { rewritingDriver, waitForLocks } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const DAY_MS = 86_400_000;
@@ -15,9 +15,7 @@ const GROUPS: GroupRules = { concurrency: null, rate: QUOTA, quantum: 1, onRetry
 const BEFORE_MIDNIGHT_MS = 500;
 
 // The claims wait for as long as the transactions of these tests last.
-const driver = rewritingDriver((sql) =>
-  sql.replace('innodb_lock_wait_timeout = ?', 'innodb_lock_wait_timeout = ? + 600'),
-);
+const driver = rewritingDriver(waitForLocks(600));
 
 // The claim of a group awaits its lock only with this strategy.
 describeStoresOf(['mysql', 'mariadb'], 'a daily quota', suite, 'optimistic');

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import type { BullmqJob, BullmqQueue } from '../../lib/extras/cli/bullmq/bullmq-queue.js';
+import { installPackages } from './install-packages.js';
 
 /** The project of the application that uses BullMQ. A package of its own, so that few installs have BullMQ. */
 export const BULLMQ_PROJECT = resolve(import.meta.dirname, '../bullmq');
@@ -29,7 +27,6 @@ export interface TestWorker {
 
 /** Installs BullMQ once per working tree. */
 export async function loadBullmq(): Promise<TestBullmq> {
-  if (!existsSync(join(BULLMQ_PROJECT, 'node_modules/bullmq')))
-    await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: BULLMQ_PROJECT });
+  await installPackages(BULLMQ_PROJECT, ['--ignore-scripts']);
   return createRequire(join(BULLMQ_PROJECT, 'package.json'))('bullmq') as TestBullmq;
 }

@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { processStartTime } from './process-start-time.js';
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/nestjs-sql-queue');
-const STALE_MS = 3_600_000;
+// A run uses its builds until it ends, which may take hours.
+const STALE_MS = 86_400_000;
 const WAIT_MS = 50;
 
 /**
@@ -44,14 +46,20 @@ export async function cached(
 /** Without the lock the result is the same: two processes do the same work, and one of the folders stays. */
 async function hasLocked(lock: string): Promise<boolean> {
   try {
-    await writeFile(lock, `${process.pid}`, { flag: 'wx' });
+    await writeFile(lock, await identityOf(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error;
-    const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
-    if (owner > 0 && !isAlive(owner)) await rm(lock, { force: true });
+    const owner = await readFile(lock, 'utf8').catch(() => '');
+    const pid = Number.parseInt(owner, 10);
+    if (pid > 0 && !(isAlive(pid) && owner === (await identityOf(pid)))) await rm(lock, { force: true });
     return false;
   }
+}
+
+/** A later process may have the same id. */
+async function identityOf(pid: number): Promise<string> {
+  return `${pid} ${await processStartTime(pid)}`;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import mysql from 'mysql2/promise';
 import { eventually } from './eventually.js';
-import { processStartTime } from './own-server.js';
+import { processStartTime } from './process-start-time.js';
 
 // The parts of scripts/databases/servers.mjs that this class uses.
 interface ClusterRun {

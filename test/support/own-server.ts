@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { eventually } from './eventually.js';
+import { processStartTime } from './process-start-time.js';
 import type { TestConnection, TestServer } from './servers.js';
 
 // The parts of scripts/databases/servers.mjs that this class uses.
@@ -107,11 +108,4 @@ export class OwnServer {
     socket.destroy();
     return answers;
   }
-}
-
-/** The start time of the process in clock ticks of the kernel. Undefined if it has ended. */
-export async function processStartTime(pid: number): Promise<string | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields?.[0] === 'Z' ? undefined : fields?.[19];
 }

@@ -1,16 +1,25 @@
 import mysql2 from 'mysql2';
-import type { Connection, PoolOptions } from 'mysql2';
+import type { Connection, Pool, PoolOptions } from 'mysql2';
 import { statementsOf } from './intercepting-driver.js';
 
-/** mysql2 with rewritten statements, each by itself, to simulate servers that the tests do not have. */
-export function rewritingDriver(rewrite: (sql: string) => string): object {
+export interface Driver {
+  createPool(options: PoolOptions): Pool;
+}
+
+/** A driver with rewritten statements, each by itself, to simulate servers that the tests do not have. */
+export function rewritingDriver(rewrite: (sql: string) => string, driver: Driver = mysql2): object {
   const createPool = (options: PoolOptions) => {
-    const pool = mysql2.createPool(options);
+    const pool = driver.createPool(options);
     const rewriteAll = (text: string) => statementsOf(text).map(rewrite).join(';\n');
     pool.on('connection', (made) => rewriteStatementsOf(made, rewriteAll));
     return pool;
   };
-  return { ...mysql2, createPool };
+  return { ...driver, createPool };
+}
+
+/** The sessions of the library wait this long for a lock, and not one second. */
+export function waitForLocks(seconds: number): (sql: string) => string {
+  return (sql) => sql.replace(/innodb_lock_wait_timeout = \d+/, `innodb_lock_wait_timeout = ${seconds}`);
 }
 
 /** Simulates a server that accepts SKIP LOCKED and locks nothing, such as TiDB and Dolt. */

@@ -1,6 +1,7 @@
 import type { Rate } from '../../lib/job/limits/limit-options.js';
 import { allowedInMs, jobsAllowed, useAfter, type RateUse } from '../../lib/job/limits/rate.js';
 import { busiestWindow } from '../support/busiest-window.js';
+import { Random } from '../support/random.js';
 
 const UNUSED: RateUse = { untilUs: 0, used: 0 };
 const START_MS = 1_790_000_000_123;
@@ -10,10 +11,11 @@ const fixed = (limit: number, perMs: number): Rate => ({ limit, perMs, burst: 1,
 
 /** The times of the jobs that start if claims at random times take as many as they can. */
 function startTimes(rate: Rate, forMs: number): number[] {
+  const random = new Random(5);
   const times: number[] = [];
   let use = UNUSED;
-  for (let nowMs = START_MS; nowMs < START_MS + forMs; nowMs += Math.random() < 0.1 ? 40 : 1) {
-    const jobs = Math.min(jobsAllowed(rate, use, nowMs), 1 + Math.floor(Math.random() * 30));
+  for (let nowMs = START_MS; nowMs < START_MS + forMs; nowMs += random.next() < 0.1 ? 40 : 1) {
+    const jobs = Math.min(jobsAllowed(rate, use, nowMs), random.between(1, 30));
     if (jobs === 0) continue;
     use = useAfter(rate, use, nowMs, jobs);
     times.push(...Array.from({ length: jobs }, () => nowMs));

@@ -90,7 +90,7 @@ describeEngines('admin.errors', (setup) => {
         if (payload > 0) throw new UnrecoverableError('no');
       },
     };
-    const { producer, log } = await world.start({ clock, handlers });
+    const { producer, events, log } = await world.start({ clock, handlers });
     await world.sql('ALTER TABLE sql_queue_errors RENAME TO away');
     await producer.enqueueMany('q', plainJobs(1));
     await advanceUntil(clock, async () => (await sumOf(world, 'metrics', 'completed')) > 0);
@@ -99,10 +99,18 @@ describeEngines('admin.errors', (setup) => {
       'q',
       Array.from({ length: 30 }, () => ({ payload: 1 })),
     );
+    // The clock stands still until all have failed, so one minute has all of them.
+    await events.untilCount(30, 'dead');
     await advanceUntil(clock, async () => (await sumOf(world, 'metrics', 'failed')) === 30, 10_000);
+    const failures = () => log.filter((line) => line.startsWith('warn: Cannot save metrics'));
+    // The errors follow the metrics, in a statement of their own.
+    await eventually(() => failures().length > 0);
     // The errors of that save are kept while their table is away.
-    for (let seconds = 0; seconds < 30; seconds += 10) await clock.advance(10_000);
-    expect(log.filter((line) => line.startsWith('warn: Cannot save metrics'))).toHaveLength(1);
+    for (let seconds = 0; seconds < 30; seconds += 10) {
+      await clock.advance(10_000);
+      await setTimeout(5);
+    }
+    expect(failures()).toHaveLength(1);
 
     await world.sql('ALTER TABLE away RENAME TO sql_queue_errors');
     await advanceUntil(clock, async () => (await sumOf(world, 'errors', 'failed')) === 30, 10_000);

@@ -45,7 +45,7 @@ describeEngines('admin.release', (setup) => {
     world.afterTest(() => ended.open());
     const signals: AbortSignal[] = [];
     const { producer, admin, events } = await world.start({
-      defaults: { lease: '3s' },
+      defaults: { lease: '6s' },
       queues: { q: { concurrency: 2 } },
       handlers: {
         q: async ({ signal }: JobContext) => {

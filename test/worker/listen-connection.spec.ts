@@ -256,7 +256,8 @@ describeEngines(
         await near.events.untilCount(count, 'completed');
       }
 
-      expect(beyond.workerChannel.received).toEqual([]);
+      // It listens anew every 20 s.
+      expect(beyond.workerChannel.received.filter((each) => each !== 'none')).toEqual([]);
     });
 
     /** Creates two accounts with all rights on the test's database and no others. */

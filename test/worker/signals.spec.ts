@@ -52,7 +52,10 @@ describeEngines('a signal', (setup) => {
     const { producer, events, admin } = await startWaiting(world);
     await enqueueWaiting({ producer, events }, 'q', 1, 'awaited');
     await admin.pause('q');
-    for (const key of ['early', 'awaited', 'mispelt']) await producer.signal('go', key, { secret: 1 });
+    for (const key of ['early', 'awaited', 'mispelt']) {
+      await producer.signal('go', key, { secret: 1 });
+      world.advance(10);
+    }
     const before = await admin.signals({ unmatched: true });
 
     await producer.enqueue('q', 'early');

@@ -295,7 +295,7 @@ describeEngines('a process that polls once an hour', (setup) => {
 
     expect([first, await answer]).toEqual(['half', 'done']);
     // A listener that restarts, every 20 s, polls as well.
-  }, 15_000);
+  }, 19_000);
 
   it.each<[string, string, (admin: QueueAdmin, id: number) => Promise<unknown>]>([
     ['cancels its job', 'JOB_CANCELLED', (admin, id) => admin.cancel(id)],

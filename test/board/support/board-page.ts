@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { openPage } from '../../support/browser.js';
 
 /** A window with the board. Records everything that must not happen. */
 export class BoardWindow {
@@ -39,8 +40,7 @@ export class BoardWindow {
     hash: string | undefined,
     options: BrowserContextOptions = {},
   ): Promise<BoardWindow> {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
+    const page = await openPage(browser, options);
     const opened = new BoardWindow(page, url);
     if (hash !== undefined) {
       await opened.go(hash);

@@ -183,9 +183,9 @@ async function injectFaults(
   const until = Date.now() + seconds * 1_000;
   await sleep(faultFreeMs);
   nemesis.append('broken');
-  // Each fault once before any is repeated.
+  // Each fault once before any is repeated, and two at least.
   let remaining: string[] = [];
-  while (Date.now() < until) {
+  while (Date.now() < until || Object.keys(faults).length < Math.min(2, names.length)) {
     if (remaining.length === 0) remaining = [...names];
     const [name] = remaining.splice(field.random.between(0, remaining.length - 1), 1) as [string];
     const from = Date.now();
