@@ -6,6 +6,7 @@ import type {
   OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, type ModulesContainer } from '@nestjs/core';
+import { messageOf } from '../common/message-text.js';
 import { InvalidOptionsError, SqlQueueError } from '../job/errors.js';
 import { DEFAULT_JOB_NAME } from '../job/identifiers.js';
 import { subscriptionsOf } from '../job/topics.js';
@@ -100,7 +101,7 @@ export class SqlQueueLifecycle
       await this.onModuleInit();
       await this.onApplicationBootstrap();
     } catch (error) {
-      logger.error(`The worker cannot start: ${(error as Error).message}`, (error as Error).stack);
+      logger.error(`The worker cannot start: ${messageOf(error)}`, (error as Partial<Error> | null)?.stack);
     }
   }
 
