@@ -1,6 +1,6 @@
 import { pageSize } from '../common/lists.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
-import { hasCode, type StoreUnavailableError } from '../job/errors.js';
+import { isOutcomeUnknown } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
 import { randomId } from '../job/identifiers.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
@@ -36,9 +36,7 @@ export class ConsumerClaimer {
       try {
         return (await this.#promoteAndRescue(queue)) > 0 || isRetry;
       } catch (error) {
-        const isOutcomeUnknown =
-          hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';
-        if (isRetry || !isOutcomeUnknown) throw error;
+        if (isRetry || !isOutcomeUnknown(error)) throw error;
       }
     }
   }

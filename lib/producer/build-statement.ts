@@ -30,8 +30,8 @@ export async function buildStatement(
   ]);
   const job = await buildJob(queue, payload, options, optionsFor);
   const build = async (sent: NewJob): Promise<EnqueueStatement> => {
-    await inserter.admit([sent]);
-    const { text: sql, values } = await store.enqueueStatement(sent);
+    const bind = () => store.enqueueStatement(sent);
+    const { text: sql, values } = await inserter.storeWithinLimits([sent], undefined, bind);
     return { sql, values: [...values], notify: () => inserter.notifyWorkers(sent.queue, [sent]) };
   };
   if (!instrumentations) return build(job);
