@@ -6,7 +6,7 @@ import { messageOf } from './message-text.js';
  */
 export type LogParams = Readonly<Record<string, unknown>>;
 
-/** The log of the library and of handlers. */
+/** The log of the library and of handlers. Its methods never throw. */
 export interface JobLogger {
   log(message: string, params?: LogParams): void;
   warn(message: string, params?: LogParams): void;
