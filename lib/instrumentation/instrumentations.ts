@@ -1,6 +1,7 @@
 import type { ContextPropagation } from '../job/context-propagation.js';
 import type { DatabaseClock } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
+import { isPromiseLike } from '../common/maybe-promise.js';
 import type {
   AttemptOfJob,
   DatabaseCall,
@@ -144,8 +145,8 @@ export class Instrumentations {
           value,
         );
         // A method may be asynchronous although it should not be. Its rejection would end the process.
-        if (returned instanceof Promise)
-          returned.catch((error: unknown) => this.#onError(instrumentation, method, error));
+        if (isPromiseLike(returned))
+          Promise.resolve(returned).catch((error: unknown) => this.#onError(instrumentation, method, error));
       } catch (error) {
         this.#onError(instrumentation, method, error);
       }
