@@ -114,7 +114,8 @@ export class SqlQueueLifecycle
     await this.engine.shutdown.stop();
   }
 
-  // No SQL in this hook, because TypeORM closes its connections at the same time. It only closes connections.
+  // TypeORM closes its connections at the same time. Statements that fail then lose the metrics of the last seconds, and leave
+  // flows and waits to the other processes.
   async onApplicationShutdown(): Promise<void> {
     await this.engine.shutdown.close();
   }
