@@ -26,8 +26,8 @@ import type { QueueSettings } from '../engine/queue-settings.js';
 import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { handlerLines } from './handler-log.js';
-import { recordProvided, unprovidedListeners, unprovidedProcessors, unprovidedWarning } from './unprovided-classes.js';
-import { unworkedQueues } from './unworked-queues.js';
+import { recordProvided } from './loaded-classes.js';
+import { unprovidedListeners, unprovidedProcessors, unprovidedWarning, unworkedQueues } from './unworked-queues.js';
 import { instanceOfEngineToken, queueOfToken } from './tokens.js';
 
 /** Starts the worker after the application has started, and stops it before the connections of the application close. */
