@@ -1,7 +1,7 @@
 import { didYouMean } from '../common/message-text.js';
 import { isName } from '../job/identifiers.js';
 import type { QueueOptions } from '../job/queue-options.js';
-import { matchesAny } from '../job/queue-pattern.js';
+import { isWorkedHere } from '../job/queue-pattern.js';
 import { classOf, isProvided, loadedListeners, loadedProcessors, type LoadedProcessor } from './loaded-classes.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 
@@ -88,8 +88,7 @@ export function unprovidedWarning(all: readonly string[]): string {
 
 /** Whether `worker.queues` leaves the queue to other processes. */
 function isExcludedHere({ worker }: SqlQueueModuleOptions, queue: string): boolean {
-  const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
-  return (include.length > 0 && !matchesAny(include, queue)) || matchesAny(exclude, queue);
+  return typeof worker === 'object' && !isWorkedHere(worker.queues ?? {}, queue);
 }
 
 function nothingWorked(worked: readonly string[], loaded: readonly LoadedProcessor[]): string[] {

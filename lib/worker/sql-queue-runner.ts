@@ -4,7 +4,7 @@ import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
-import { matchesAny } from '../job/queue-pattern.js';
+import { isWorkedHere } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import type { QueueOccupancy } from './queue/plan.js';
 import { QueueRegistrar } from './queue-registrar.js';
@@ -71,9 +71,8 @@ export class SqlQueueRunner {
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
   get queues(): string[] {
-    const { include, exclude } = this.#parts.workerOptions;
-    const isAllowed = (queue: string) => (!include || matchesAny(include, queue)) && !matchesAny(exclude, queue);
-    return this.#parts.handlers.queues.filter((queue) => isAllowed(queue) && !this.#unregistering.has(queue));
+    const { handlers, workerOptions } = this.#parts;
+    return handlers.queues.filter((queue) => isWorkedHere(workerOptions, queue) && !this.#unregistering.has(queue));
   }
 
   /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */
