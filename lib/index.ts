@@ -7,11 +7,10 @@ export type { MayCreateQueue, QueueChangeOptions, QueueLimitOptions } from './ad
 export type { AuditPage } from './admin/list-audit.js';
 export type { FlowPage, RelativesOptions, SignalFilter, SignalPage, StepPage, WaitPage } from './admin/flow-admin.js';
 export type { AuditHook } from './audit/audit-trail.js';
-export type { ClaimOptions } from './consumer/claim-options.js';
+export type { AssignOptions, ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/fail-options.js';
 export type { AssignedJob } from './consumer/assigned-job.js';
 export type { ClaimHolder } from './consumer/claim-holder.js';
-export type { AssignOptions } from './consumer/assign-options.js';
 export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
 export type { AssignmentTransaction } from './consumer/transaction-option.js';

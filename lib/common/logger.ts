@@ -1,10 +1,12 @@
+import { messageOf } from './message-text.js';
+
 /**
  * Facts about a log line, for loggers that write fields. The library sets `queue`, `jobId`, `name`, `attempt`, `workerId`
  * and `traceId` if it knows them, and never a payload.
  */
 export type LogParams = Readonly<Record<string, unknown>>;
 
-/** The log of the library and of handlers. */
+/** The log of the library and of handlers. Its methods never throw. */
 export interface JobLogger {
   log(message: string, params?: LogParams): void;
   warn(message: string, params?: LogParams): void;
@@ -39,7 +41,7 @@ export class OutageLog {
   ) {}
 
   onFailure(error: unknown): void {
-    const line = `${this.problem}: ${logText((error as Error).message)}`;
+    const line = `${this.problem}: ${logText(messageOf(error))}`;
     // The library goes on to try. Only the first failure is news.
     this.logger[this.#isFailing ? 'debug' : 'warn'](line);
     this.#isFailing = true;

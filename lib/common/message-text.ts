@@ -17,6 +17,18 @@ export function jsonOf(value: unknown): string {
   }
 }
 
+/** The message of a thrown value, which need not be an Error. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    // Errors of another realm (a vm context, as in Jest) fail instanceof.
+    const message = (thrown as { message?: unknown } | null | undefined)?.message;
+    if (typeof message === 'string') return message;
+    return typeof thrown === 'string' ? thrown : formatValue(thrown);
+  } catch {
+    return 'an error that cannot be read';
+  }
+}
+
 export function shorten(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name;
 }

@@ -2,7 +2,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
 import { nameProblem } from '../job/identifiers.js';
 import { ASSIGNMENT_LEASE, DEFAULT_ASSIGNMENT_LEASE } from '../job/lease.js';
-import { either, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
+import { either, flag, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
 import type { Duration } from '../common/units.js';
 import { OWNER, STAGE } from './claim-holder.js';
 
@@ -48,3 +48,10 @@ function missingOwnerProblem({ owner, lease }: ClaimOptions): string | undefined
   const isMissing = lease === 'until-released' && owner === undefined;
   return expected(!isMissing, `an owner beside lease 'until-released'`, 'none');
 }
+
+export interface AssignOptions {
+  /** Whether to take the job from another claim holder. Default true. */
+  reassign?: boolean;
+}
+
+export const ASSIGN_OPTIONS = { reassign: option(flag, true) } satisfies SchemaOf<AssignOptions>;

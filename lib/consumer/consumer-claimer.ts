@@ -1,6 +1,6 @@
 import { pageSize } from '../common/lists.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
-import { hasCode, type StoreUnavailableError } from '../job/errors.js';
+import { isOutcomeUnknown } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
 import { randomId } from '../job/identifiers.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
@@ -36,9 +36,7 @@ export class ConsumerClaimer {
       try {
         return (await this.#promoteAndRescue(queue)) > 0 || isRetry;
       } catch (error) {
-        const isOutcomeUnknown =
-          hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';
-        if (isRetry || !isOutcomeUnknown) throw error;
+        if (isRetry || !isOutcomeUnknown(error)) throw error;
       }
     }
   }
@@ -52,11 +50,17 @@ export class ConsumerClaimer {
     return promoted.length + rescuedCount;
   }
 
-  /** Ends malformed and expired jobs, and returns the others. */
+  /** Ends malformed and expired jobs, and returns the others. A job whose end fails keeps its lease. */
   async #claimRunnable(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
     const claimed = await this.#claimAndSplit(queue, options);
     const runnable = claimed.filter(({ job }) => !outcomeWithoutRun(job));
-    for (const assignment of claimed) if (!runnable.includes(assignment)) await this.endWithoutRun(assignment);
+    for (const assignment of claimed) {
+      if (runnable.includes(assignment)) continue;
+      await this.endWithoutRun(assignment).catch((error: unknown) => {
+        // The caller would never learn which jobs it holds.
+        if (runnable.length === 0) throw error;
+      });
+    }
     return runnable.length === 0 && claimed.length > 0 ? this.#claimRunnable(queue, options) : runnable;
   }
 

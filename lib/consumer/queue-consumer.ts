@@ -9,21 +9,19 @@ import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/job-content.js';
 import { toDelay } from '../job/snooze.js';
-import type { AssignedJobPage, ExpectedHolder } from '../store/features/people/consumer-store.js';
+import type { AssignedJobPage, EndedAssignment, ExpectedHolder } from '../store/features/people/consumer-store.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
 import { toMs, type Duration } from '../common/units.js';
 import { andThen } from '../common/maybe-promise.js';
-import { ASSIGN_OPTIONS, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
 import { holderOf, holderProblems, ownerProblem, stageProblem, type ClaimHolder } from './claim-holder.js';
-import { resolveClaimOptions, type ClaimOptions } from './claim-options.js';
+import { ASSIGN_OPTIONS, resolveClaimOptions, type AssignOptions, type ClaimOptions } from './claim-options.js';
 import { ConsumerClaimer } from './consumer-claimer.js';
 import type { ConsumerParts } from './consumer-parts.js';
 import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fail-options.js';
 import { readPage } from './read-page.js';
 import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
 import type { AssignmentTransaction } from './transaction-option.js';
-import { withEffects } from './with-effects.js';
 
 /**
  * Claims jobs for people, and for programs without a handler, and ends them on their behalf. The holder of a job is its
@@ -87,7 +85,7 @@ export class QueueConsumer {
         retentionMs: options.retention.completedMs,
       }));
     };
-    await withEffects(this.#parts, store.end(id, holderOf(given), decide, manager), manager, { result });
+    await this.#follow(store.end(id, holderOf(given), decide, manager), manager, { result });
   }
 
   /**
@@ -111,7 +109,7 @@ export class QueueConsumer {
       const decided = outcomeAfterFailure(job, given, retry, { ...this.#parts, codec });
       return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
     };
-    const { outcome } = await withEffects(this.#parts, store.end(id, holderOf(given), decide, manager), manager);
+    const { outcome } = await this.#follow(store.end(id, holderOf(given), decide, manager), manager);
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
   }
@@ -137,7 +135,7 @@ export class QueueConsumer {
     const outcome = { kind: 'snooze', ...toDelay(until!, this.#parts.clock.now().getTime()) } as const;
     if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome, manager);
     const snoozing = this.#parts.store.snooze(id, holderOf(given), outcome, manager);
-    await withEffects(this.#parts, snoozing, manager, { keepsOwner: true });
+    await this.#follow(snoozing, manager, { keepsOwner: true });
   }
 
   /**
@@ -197,7 +195,7 @@ export class QueueConsumer {
       ...holderProblems(given, ['stage', 'manager']),
       stage === null ? undefined : stageProblem(stage),
     ]);
-    await withEffects(this.#parts, this.#parts.store.move(id, holderOf(given), stage!, manager), manager);
+    await this.#follow(this.#parts.store.move(id, holderOf(given), stage!, manager), manager);
   }
 
   /** The waiting jobs of a queue that are in no stage, in the order of claims; reversed with `order: 'newest'`. */
@@ -230,7 +228,22 @@ export class QueueConsumer {
     manager: CallerTransaction | undefined,
   ): Promise<void> {
     const ending = this.#parts.store.end(id, holder, () => ({ outcome, retentionMs: false }), manager);
-    await withEffects(this.#parts, ending, manager);
+    await this.#follow(ending, manager);
+  }
+
+  /** The effects of an ended assignment follow the commit of the caller's transaction, or that of the library. */
+  async #follow(
+    ending: Promise<EndedAssignment>,
+    manager: CallerTransaction | undefined,
+    { result, keepsOwner = false }: { readonly result?: unknown; readonly keepsOwner?: boolean } = {},
+  ): Promise<EndedAssignment> {
+    const { jobs, store, ended: emitOutcome } = this.#parts;
+    const ended = await ending;
+    const { job, outcome, heldMs, owner } = ended;
+    const act = () => emitOutcome(job, outcome, result, keepsOwner ? null : heldMs, owner);
+    if (manager === undefined) act();
+    else jobs.afterCommit(manager, () => void store.onCommitted(job).then(act));
+    return ended;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { OwnQueues } from '../admin/own-queues.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
+import { askEnabled } from '../job/settings/enabled.js';
 import type { HandlerTable } from '../worker/run/handler-table.js';
 import type { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { QueueSettings } from './queue-settings.js';
@@ -42,7 +43,7 @@ export function ownQueuesOf({ settings, handlers, runner, subscriptions, schedul
 /** If the function fails, its worker logs a warning. */
 function isDisabled({ enabled }: ResolvedQueueOptions): boolean {
   try {
-    return enabled?.() === false;
+    return enabled ? !askEnabled(enabled) : false;
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
 import type { ContextPropagation } from '../job/context-propagation.js';
 import type { DatabaseClock } from '../common/clock.js';
 import type { JobLogger } from '../common/logger.js';
+import { isPromiseLike } from '../common/maybe-promise.js';
 import type {
   AttemptOfJob,
   DatabaseCall,
@@ -15,7 +16,7 @@ import type { ClaimedJob, NewJob } from '../job/job.js';
 import { OUTCOME_OF, type Outcome } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
 import { callInContext, withCapturedHeaders } from './carried-context.js';
-import { SentJobs } from './sent-jobs.js';
+import { SentJobView } from './sent-job.js';
 import { startWithin } from './start-within.js';
 
 type EndedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'> &
@@ -68,12 +69,14 @@ export class Instrumentations {
   ): Promise<T> {
     const all = this.#with('enqueue');
     const carrying = this.context ? withCapturedHeaders(jobs, this.context) : jobs;
-    const sent = new SentJobs(method, carrying);
+    const views = carrying.map((job) => new SentJobView(job));
+    const { queue } = jobs[0]!;
+    const sent: Sending = { method, queue: jobs.every((job) => job.queue === queue) ? queue : null, jobs: views };
     let stored!: Promise<T>;
     startWithin(
       all.map((each) => (next: () => Promise<readonly SentJobResult[]>) => each.enqueue(sent, next)),
       () => {
-        stored = store(sent.toNewJobs());
+        stored = store(views.map((view) => view.toNewJob()));
         const results = stored.then(resultsOf);
         // The caller gets the rejection of `stored`. An instrumentation need not handle that of `results`.
         results.catch(() => undefined);
@@ -144,8 +147,8 @@ export class Instrumentations {
           value,
         );
         // A method may be asynchronous although it should not be. Its rejection would end the process.
-        if (returned instanceof Promise)
-          returned.catch((error: unknown) => this.#onError(instrumentation, method, error));
+        if (isPromiseLike(returned))
+          Promise.resolve(returned).catch((error: unknown) => this.#onError(instrumentation, method, error));
       } catch (error) {
         this.#onError(instrumentation, method, error);
       }

@@ -1,3 +1,4 @@
+import { messageOf } from '../common/message-text.js';
 import { expected, isOptions } from './expectation.js';
 
 /**
@@ -14,7 +15,7 @@ export function encodeJson(value: unknown): { text: string } | { problem: string
       ? { problem: 'expected a value that JSON can carry, got nothing from toJSON()' }
       : { text };
   } catch (error) {
-    return { problem: `expected a value that JSON can carry, got ${(error as Error).message}` };
+    return { problem: `expected a value that JSON can carry, got ${messageOf(error)}` };
   }
 }
 

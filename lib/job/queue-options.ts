@@ -141,9 +141,9 @@ const JOB_DEFAULTS = group(
 );
 
 /**
- * `resolveQueueOptions` gives durations a name with `Ms`. All rooms read options through `optionsFor(queue)`: `build-job.ts`
- * those of new jobs, `payload.ts` those of content. `queueOptionProblems` checks two options together, in one layer of the
- * options. If only workers use an option, `WORKER_ONLY_OPTIONS` in `nest/unworked-queues.ts` names it.
+ * `resolveQueueOptions` gives durations a name with `Ms`. All rooms read options through `optionsFor(queue)`: `job-content.ts`
+ * those of new jobs and of their content. `queueOptionProblems` checks two options together, in one layer of the options. If
+ * only workers use an option, `WORKER_ONLY_OPTIONS` in `nest/unworked-queues.ts` names it.
  */
 export const QUEUE_OPTIONS = {
   concurrency: option(whole(1, 10_000), 10),

@@ -15,3 +15,11 @@ export function matches(pattern: string, queue: string): boolean {
 export function matchesAny(patterns: readonly string[], queue: string): boolean {
   return patterns.some((pattern) => matches(pattern, queue));
 }
+
+/** Whether `worker.queues` lets this process work the queue. */
+export function isWorkedHere(
+  { include, exclude = [] }: { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] },
+  queue: string,
+): boolean {
+  return (!include || matchesAny(include, queue)) && !matchesAny(exclude, queue);
+}

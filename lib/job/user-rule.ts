@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { MaybePromise } from '../common/maybe-promise.js';
+import { isPromiseLike, type MaybePromise } from '../common/maybe-promise.js';
 import { withTimeout } from '../common/abort.js';
 import type { ContentCodec } from './codec/content-codec.js';
 import { formatValue } from '../common/message-text.js';
@@ -61,8 +61,4 @@ function applyDefault<T>({ name, expected, fallback }: UserRule<T>, problem: str
 function errorLine(thrown: unknown): string {
   const { name, message } = storedError(thrown);
   return `${name}: ${message}`;
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

@@ -6,11 +6,9 @@ import type { QueueEventName } from '../job/queue-event.js';
 import type { ScheduleOptions } from '../job/schedules/schedule-options.js';
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { JobContext } from '../worker/run/job-context.js';
-import { recordMethod } from './decorated-methods.js';
+import { recordDecorator } from './loaded-classes.js';
 import type { Queue } from './queue.js';
 import { getQueueToken } from './tokens.js';
-import { recordListener } from './unprovided-classes.js';
-import { recordProcessor } from './unworked-queues.js';
 
 // Strings, not symbols, so that the explorer of one copy of the package finds the decorators of another copy.
 export const PROCESSOR = 'sql-queue:processor';
@@ -74,22 +72,22 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
   const { instance, ...options } = given as ProcessorOptions & InstanceOptions;
   const decorate = SetMetadata(PROCESSOR, { queue, instance, options } satisfies ProcessorMetadata);
   return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => {
-    if (typeof method === 'string' || typeof method === 'symbol')
-      recordMethod(target, method, descriptor, {
-        decorator: `@QueueProcessor('${queue}')`,
-        key: PROCESSOR,
-        instance: instance ?? '',
-      });
+    // A decorator of the ECMAScript standard would get an object here.
+    const key = typeof method === 'string' || typeof method === 'symbol' ? method : undefined;
+    const title = recordDecorator(target, key, descriptor, {
+      kind: 'processor',
+      decorator: `@QueueProcessor('${queue}')`,
+      key: PROCESSOR,
+      instance: instance ?? '',
+      queue,
+    });
     const host = (descriptor?.value ?? target) as object;
-    const title =
-      method === undefined ? (target as { name: string }).name : `${target.constructor.name}.${String(method)}`;
     const other = Reflect.getOwnMetadata(PROCESSOR, host) as ProcessorMetadata | undefined;
     if (other) {
       throw new InvalidOptionsError(title, [
         `expected one @QueueProcessor(), got two: "${queue}" and "${other.queue}". Give each queue a method`,
       ]);
     }
-    recordProcessor({ queue, instance: instance ?? '', title });
     decorate(target, method as string, descriptor as never);
   };
 }
@@ -102,7 +100,7 @@ export function JobHandler(name?: string): MethodDecorator {
   const decorate = SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
   return (target, method, descriptor) => {
     const decorator = jobHandlerDecorator(name);
-    recordMethod(target, method, descriptor, { decorator, key: JOB_HANDLER, instance: undefined });
+    recordDecorator(target, method, descriptor, { kind: 'handler', decorator, key: JOB_HANDLER, instance: undefined });
     const other = Reflect.getOwnMetadata(JOB_HANDLER, descriptor.value as object) as JobHandlerMetadata | undefined;
     if (other) {
       throw new InvalidOptionsError(`${target.constructor.name}.${String(method)}`, [
@@ -160,8 +158,7 @@ export function OnQueueEvent(
 /** For a decorator that a method may have several times. */
 function addMetadata(key: string, decorator: string, metadata: object, instance?: string): MethodDecorator {
   return (target, name, descriptor: PropertyDescriptor) => {
-    recordListener({ instance: instance ?? '', decorator, title: `${target.constructor.name}.${String(name)}` });
-    recordMethod(target, name, descriptor, { decorator, key, instance });
+    recordDecorator(target, name, descriptor, { kind: 'listener', decorator, key, instance });
     const { value: method } = descriptor;
     const others = (Reflect.getMetadata(key, method as object) ?? []) as object[];
     Reflect.defineMetadata(key, [metadata, ...others], method as object);

@@ -20,7 +20,7 @@ import {
   type QueueEventMetadata,
   type ScheduleMetadata,
 } from './decorators.js';
-import { replacedMethods } from './decorated-methods.js';
+import { replacedMethods } from './loaded-classes.js';
 import { prototypeOf } from './prototype-of.js';
 
 export interface FoundMethod {

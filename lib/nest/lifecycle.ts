@@ -6,6 +6,7 @@ import type {
   OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef, type ModulesContainer } from '@nestjs/core';
+import { messageOf } from '../common/message-text.js';
 import { InvalidOptionsError, SqlQueueError } from '../job/errors.js';
 import { DEFAULT_JOB_NAME } from '../job/identifiers.js';
 import { subscriptionsOf } from '../job/topics.js';
@@ -25,8 +26,8 @@ import type { QueueSettings } from '../engine/queue-settings.js';
 import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { handlerLines } from './handler-log.js';
-import { recordProvided, unprovidedListeners, unprovidedProcessors, unprovidedWarning } from './unprovided-classes.js';
-import { unworkedQueues } from './unworked-queues.js';
+import { recordProvided } from './loaded-classes.js';
+import { unprovidedListeners, unprovidedProcessors, unprovidedWarning, unworkedQueues } from './unworked-queues.js';
 import { instanceOfEngineToken, queueOfToken } from './tokens.js';
 
 /** Starts the worker after the application has started, and stops it before the connections of the application close. */
@@ -100,7 +101,7 @@ export class SqlQueueLifecycle
       await this.onModuleInit();
       await this.onApplicationBootstrap();
     } catch (error) {
-      logger.error(`The worker cannot start: ${(error as Error).message}`, (error as Error).stack);
+      logger.error(`The worker cannot start: ${messageOf(error)}`, (error as Partial<Error> | null)?.stack);
     }
   }
 
@@ -113,7 +114,8 @@ export class SqlQueueLifecycle
     await this.engine.shutdown.stop();
   }
 
-  // No SQL in this hook, because TypeORM closes its connections at the same time. It only closes connections.
+  // TypeORM closes its connections at the same time. Statements that fail then lose the metrics of the last seconds, and leave
+  // flows and waits to the other processes.
   async onApplicationShutdown(): Promise<void> {
     await this.engine.shutdown.close();
   }

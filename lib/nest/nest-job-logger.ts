@@ -11,7 +11,7 @@ export type LogFormat = 'auto' | 'params' | 'object' | 'text';
 
 export const LOG_FORMATS = ['auto', 'params', 'object', 'text'] as const satisfies readonly LogFormat[];
 
-/** Writes the log lines of the library, with their parameters, to the logger of the application. */
+/** Writes the log lines of the library, with their parameters, to the logger of the application. Never throws. */
 export class NestJobLogger implements JobLogger {
   readonly #logger: Logger;
 
@@ -39,13 +39,17 @@ export class NestJobLogger implements JobLogger {
   }
 
   #write(level: 'log' | 'warn' | 'error' | 'debug', message: string, params?: LogParams, stack?: string): void {
-    const stacks = stack === undefined ? [] : [stack];
-    // The application may replace its logger at any time.
-    const format = this.format === 'auto' ? formatOf(currentLogger()) : this.format;
-    if (!params) this.#logger[level](message, ...stacks);
-    else if (format === 'object') this.#logger[level]({ ...params, ...stackField(stack), msg: message });
-    else if (format === 'params') this.#logger[level](message, ...stacks, params);
-    else this.#logger[level](`${message} ${textOf(params)}`, ...stacks);
+    try {
+      const stacks = stack === undefined ? [] : [stack];
+      // The application may replace its logger at any time.
+      const format = this.format === 'auto' ? formatOf(currentLogger()) : this.format;
+      if (!params) this.#logger[level](message, ...stacks);
+      else if (format === 'object') this.#logger[level]({ ...params, ...stackField(stack), msg: message });
+      else if (format === 'params') this.#logger[level](message, ...stacks, params);
+      else this.#logger[level](`${message} ${textOf(params)}`, ...stacks);
+    } catch {
+      // Its stream may be closed. After a commit, an exception would look like an error of the database.
+    }
   }
 }
 

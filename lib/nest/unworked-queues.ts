@@ -1,6 +1,8 @@
 import { didYouMean } from '../common/message-text.js';
+import { isName } from '../job/identifiers.js';
 import type { QueueOptions } from '../job/queue-options.js';
-import { matchesAny } from '../job/queue-pattern.js';
+import { isWorkedHere } from '../job/queue-pattern.js';
+import { classOf, isProvided, loadedListeners, loadedProcessors, type LoadedProcessor } from './loaded-classes.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 
 // These options only concern a worker that runs jobs. All others also concern producers or consumers.
@@ -11,27 +13,6 @@ const WORKER_ONLY_OPTIONS = [
   'paused',
   'enabled',
 ] as const satisfies (keyof QueueOptions)[];
-
-const LOADED = Symbol.for('nestjs-sql-queue:loaded-processors');
-
-/** A class or method with @QueueProcessor(), in a file that this process has loaded. */
-export interface LoadedProcessor {
-  readonly queue: string;
-  readonly instance: string;
-  /** `Class` or `Class.method`. */
-  readonly title: string;
-}
-
-// Global, because the ESM and CommonJS copies of the package share it. Names only, so that it keeps no class alive.
-const allLoaded = ((globalThis as { [LOADED]?: Map<string, LoadedProcessor> })[LOADED] ??= new Map<
-  string,
-  LoadedProcessor
->());
-
-/** Records a decorated class or method, whether or not a module provides it. */
-export function recordProcessor(processor: LoadedProcessor): void {
-  allLoaded.set(`${processor.instance}:${processor.title}:${processor.queue}`, processor);
-}
 
 /**
  * Warns about queues without a handler that this process is configured to work. A process may leave queues to other
@@ -71,14 +52,43 @@ export function unworkedQueues(
   ];
 }
 
-export function loadedProcessors(instance: string): LoadedProcessor[] {
-  return [...allLoaded.values()].filter((processor) => processor.instance === instance);
+/**
+ * Loaded handlers of queues without any handler here, by queue. Empty if the options turn the warning off. Without those of a
+ * malformed name, which stops the boot of an application that provides their class.
+ */
+export function unprovidedProcessors(
+  options: SqlQueueModuleOptions,
+  worked: readonly string[],
+  instance = '',
+): Map<string, string> {
+  // Without any handler, another warning names all loaded ones.
+  if (options.unprovided === 'ignore' || worked.length === 0) return new Map();
+  const missing = loadedProcessors(instance).filter(
+    ({ queue, title }) =>
+      isName(queue) && !isProvided(title) && !worked.includes(queue) && !isExcludedHere(options, queue),
+  );
+  return new Map(missing.map(({ queue, title }) => [queue, title]));
+}
+
+/** Loaded listeners of classes that have no handlers either. */
+export function unprovidedListeners({ unprovided }: SqlQueueModuleOptions, instance = ''): string[] {
+  if (unprovided === 'ignore') return [];
+  const handling = new Set(loadedProcessors(instance).map(({ title }) => classOf(title)));
+  return loadedListeners(instance)
+    .filter(({ title }) => !isProvided(title) && !handling.has(classOf(title)))
+    .map(({ title, decorator }) => `${title} (${decorator})`);
+}
+
+export function unprovidedWarning(all: readonly string[]): string {
+  return (
+    `No module provides ${all.join(', ')}, so this process never calls it. Add the class to the \`providers\` of a module. If ` +
+    "another process works its queue, name that in `worker.queues.exclude` here, or set `unprovided: 'ignore'`."
+  );
 }
 
 /** Whether `worker.queues` leaves the queue to other processes. */
-export function isExcludedHere({ worker }: SqlQueueModuleOptions, queue: string): boolean {
-  const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
-  return (include.length > 0 && !matchesAny(include, queue)) || matchesAny(exclude, queue);
+function isExcludedHere({ worker }: SqlQueueModuleOptions, queue: string): boolean {
+  return typeof worker === 'object' && !isWorkedHere(worker.queues ?? {}, queue);
 }
 
 function nothingWorked(worked: readonly string[], loaded: readonly LoadedProcessor[]): string[] {

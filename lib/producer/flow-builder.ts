@@ -181,8 +181,8 @@ export async function storeFlow(
     buildJob(queue, payload, options, optionsFor),
   );
   const insert = async (sent: readonly NewJob[]): Promise<EnqueuedFlow> => {
-    await inserter.admit(sent, manager);
-    const { id, jobIds } = await flows.create({ ...flow, jobs: sent }, manager);
+    const create = () => flows.create({ ...flow, jobs: sent }, manager);
+    const { id, jobIds } = await inserter.storeWithinLimits(sent, manager, create);
     const jobs = sent.map(({ queue, name }, index): EnqueuedJob => {
       return { id: jobIds[index]!, queue, name, outcome: 'created' };
     });

@@ -3,7 +3,7 @@ import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
 import { batchesOf, groupBy, pageSize } from '../common/lists.js';
 import { isTurnLong, nextTurn } from '../common/turn.js';
-import { hasCode, StoreUnavailableError } from '../job/errors.js';
+import { hasCode, isOutcomeUnknown, StoreUnavailableError } from '../job/errors.js';
 import type { Sending } from '../job/instrumentation.js';
 import type { NewJob } from '../job/job.js';
 import type { KeyedCallResult, KeyStore, KeyedJobResult } from '../store/features/keys/key-store.js';
@@ -27,8 +27,14 @@ const MIN_CALLS_PER_FLUSH = 60;
 const LOCK_TIMEOUT_MS = 20_000;
 const MAX_RETRY_DELAY_MS = 30;
 
-/** Counts jobs with keys against the `maxWaiting` of their queue, after they are stored. */
-type CountStored = (jobs: number) => void;
+/** The room that a queue with `maxWaiting` has given to the jobs of a call. */
+interface Admitted {
+  readonly queue: string;
+  /** The jobs that count as waiting before they are stored: none with keys, some of which may turn out to exist. */
+  readonly counted: number;
+  /** Counts this many more jobs as waiting. */
+  readonly count: (jobs: number) => void;
+}
 
 /** Stores checked jobs within the limits of their queues, emits `enqueued`, and notifies workers. */
 export class JobInserter {
@@ -64,35 +70,62 @@ export class JobInserter {
   }
 
   async #insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
-    const { notifier } = this.parts;
-    const counters = await this.admit(jobs, manager);
     const isKeyed = jobs.some(hasKey);
-    const storing = isKeyed ? this.#storeKeyed(jobs, manager) : this.#store(jobs, manager);
-    // Runs beside the commit, which takes longer. The library does not know when a caller's transaction commits.
-    if (!manager && isDueNow(jobs[0]!)) notifier.prepare(jobs[0]!.queue);
-    const enqueued = await storing;
-    const changed = isKeyed ? jobs.filter((_, index) => enqueued[index]!.outcome !== 'existing') : jobs;
-    const changedIn = counters.length > 0 ? groupBy(changed, (job) => job.queue) : undefined;
-    for (const [queue, countStored] of counters) countStored((changedIn?.get(queue) ?? []).filter(isDueNow).length);
+    const store = () => {
+      const storing = isKeyed ? this.#storeKeyed(jobs, manager) : this.#store(jobs, manager);
+      // Runs beside the commit, which takes longer. The library does not know when a caller's transaction commits.
+      if (!manager && isDueNow(jobs[0]!)) this.parts.notifier.prepare(jobs[0]!.queue);
+      return storing;
+    };
+    const changedBy = (enqueued: readonly EnqueuedJob[]) =>
+      isKeyed ? jobs.filter((_, index) => enqueued[index]!.outcome !== 'existing') : jobs;
+    const enqueued = await this.storeWithinLimits(jobs, manager, store, changedBy);
     const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
-    await this.afterCommit(manager, created, changed);
+    await this.afterCommit(manager, created, changedBy(enqueued));
     return enqueued;
   }
 
-  /** Rejects with QueueFullError if a queue is full. Returns a counter for each limited queue that gets keyed jobs. */
-  async admit(jobs: readonly NewJob[], manager?: CallerTransaction): Promise<[queue: string, CountStored][]> {
-    const counters: [string, CountStored][] = [];
-    for (const [queue, jobsOfQueue] of byQueue(jobs)) {
-      if (jobsOfQueue.length < jobs.length && isTurnLong()) await nextTurn();
-      const { maxWaiting } = this.parts.optionsFor(queue);
-      if (maxWaiting === false) continue;
-      const waiting = jobsOfQueue.filter(isDueNow).length;
-      const isKeyed = jobsOfQueue.some(hasKey);
-      const countNow = isKeyed ? 0 : waiting;
-      const countStored = await this.#waitingLimit.admit(queue, waiting, maxWaiting, manager, countNow);
-      if (isKeyed) counters.push([queue, countStored]);
+  /**
+   * Calls `store`, or rejects with QueueFullError if a queue has no room for its jobs. Jobs that `store` has not stored take
+   * no room.
+   *
+   * @param changedBy the jobs that are new or replaced another one. Default: all
+   */
+  async storeWithinLimits<T>(
+    jobs: readonly NewJob[],
+    manager: CallerTransaction | undefined,
+    store: () => Promise<T>,
+    changedBy: (stored: T) => readonly NewJob[] = () => jobs,
+  ): Promise<T> {
+    const admitted = await this.#admit(jobs, manager);
+    try {
+      const stored = await store();
+      recount(admitted, changedBy(stored));
+      return stored;
+    } catch (error) {
+      // A commit with an unknown outcome may have stored the jobs.
+      if (!isOutcomeUnknown(error)) recount(admitted, []);
+      throw error;
     }
-    return counters;
+  }
+
+  async #admit(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<Admitted[]> {
+    const admitted: Admitted[] = [];
+    try {
+      for (const [queue, jobsOfQueue] of byQueue(jobs)) {
+        if (jobsOfQueue.length < jobs.length && isTurnLong()) await nextTurn();
+        const { maxWaiting } = this.parts.optionsFor(queue);
+        if (maxWaiting === false) continue;
+        const waiting = jobsOfQueue.filter(isDueNow).length;
+        const counted = jobsOfQueue.some(hasKey) ? 0 : waiting;
+        const count = await this.#waitingLimit.admit(queue, waiting, maxWaiting, manager, counted);
+        admitted.push({ queue, counted, count });
+      }
+    } catch (error) {
+      recount(admitted, []);
+      throw error;
+    }
+    return admitted;
   }
 
   async #store(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
@@ -151,6 +184,13 @@ function byQueue(jobs: readonly NewJob[]): Iterable<[queue: string, jobs: readon
   const queue = jobs[0]?.queue;
   if (queue !== undefined && jobs.every((job) => job.queue === queue)) return [[queue, jobs]];
   return groupBy(jobs, (job) => job.queue);
+}
+
+/** Counts the jobs that were stored in place of those that were admitted. */
+function recount(admitted: readonly Admitted[], stored: readonly NewJob[]): void {
+  if (admitted.length === 0) return;
+  const waiting = groupBy(stored.filter(isDueNow), ({ queue }) => queue);
+  for (const { queue, counted, count } of admitted) count((waiting.get(queue)?.length ?? 0) - counted);
 }
 
 /** Math.min accepts no list of any length. */

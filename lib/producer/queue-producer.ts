@@ -1,15 +1,18 @@
+import { groupBy } from '../common/lists.js';
 import { isTurnLong, nextTurn } from '../common/turn.js';
-import { checkJobId } from '../job/identifiers.js';
-import { matchesHeaders } from '../job/topics.js';
-import type { EnqueueOptions } from '../job/enqueue-options.js';
+import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
+import { InvalidOptionsError, PayloadInvalidError } from '../job/errors.js';
+import { expected, requireOptions, unknownKeys } from '../job/expectation.js';
+import { checkJobId, checkQueueName, nameProblem } from '../job/identifiers.js';
+import { buildJob, encodeValue } from '../job/job-content.js';
+import type { JobOverrides } from '../job/job-overrides.js';
 import type { NewJob } from '../job/job.js';
-import { requireOptions } from '../job/expectation.js';
+import { encodeJson } from '../job/json.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
+import { signalHash, signalProblems } from '../job/signal.js';
+import { matchesHeaders, TOPIC_HEADER } from '../job/topics.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/verbs/job-store.js';
-import { buildJob } from '../job/job-content.js';
-import { buildJobs, type JobsToEnqueue } from './build-jobs.js';
-import { buildStatement } from './build-statement.js';
 import type {
   EnqueuedJob,
   EnqueueStatement,
@@ -19,12 +22,9 @@ import type {
   RequestOptions,
   StatementOptions,
 } from './enqueued-job.js';
+import { storeFlow, type EnqueuedFlow, type FlowBuilder } from './flow-builder.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
-import { resolveMessage } from './resolve-message.js';
-import { sendRequest } from './send-request.js';
-import { sendSignal } from './send-signal.js';
-import { storeFlow, type EnqueuedFlow, type FlowBuilder } from './flow-builder.js';
 
 /**
  * Enqueues jobs, publishes messages, and waits for results.
@@ -91,12 +91,33 @@ export class QueueProducer {
    * job.notify();
    * ```
    */
-  enqueueStatement<Queue extends QueueName>(
+  async enqueueStatement<Queue extends QueueName>(
     queue: Queue,
     payload: PayloadOf<Queue>,
     given: StatementOptions = {},
   ): Promise<EnqueueStatement> {
-    return buildStatement(this.#parts, this.#inserter, queue, payload, given, this.#manager);
+    const { optionsFor, store, instrumentations } = this.#parts;
+    checkQueueName(queue);
+    const all: EnqueueOptions & InTransaction = requireOptions('Cannot enqueue', given);
+    const { manager = this.#manager, ...options } = all;
+    InvalidOptionsError.throwIfAny(`Cannot build a statement for queue "${queue}"`, [
+      options.key !== undefined ? refused('key', 'an INSERT cannot find the owner of a key') : undefined,
+      options.subject !== undefined ? refused('subject', 'a subject has a row of its own') : undefined,
+      manager ? 'expected no manager, got one: enqueue() stores the job in its transaction' : undefined,
+    ]);
+    const job = await buildJob(queue, payload, options, optionsFor);
+    const build = async (sent: NewJob): Promise<EnqueueStatement> => {
+      const bind = () => store.enqueueStatement(sent);
+      const { text: sql, values } = await this.#inserter.storeWithinLimits([sent], undefined, bind);
+      return { sql, values: [...values], notify: () => this.#inserter.notifyWorkers(sent.queue, [sent]) };
+    };
+    if (!instrumentations) return build(job);
+    return instrumentations.enqueue(
+      'enqueueStatement',
+      [job],
+      ([sent]) => build(sent!),
+      () => [],
+    );
   }
 
   /**
@@ -119,8 +140,23 @@ export class QueueProducer {
   ): Promise<EnqueuedJob[]>;
   enqueueMany(jobs: readonly JobOfQueue[], given?: InTransaction): Promise<EnqueuedJob[]>;
   async enqueueMany(...args: JobsToEnqueue): Promise<EnqueuedJob[]> {
-    const { jobs, manager = this.#manager } = await buildJobs(this.#parts, args);
-    return jobs.length === 0 ? [] : this.#inserter.insert('enqueueMany', jobs, manager);
+    const [queue, jobs, given = {}] = isOfSeveralQueues(args) ? [undefined, ...args] : args;
+    const { manager = this.#manager, ...unknown } = requireOptions('Cannot enqueue', given);
+    if (queue !== undefined) checkQueueName(queue);
+    const where = queue === undefined ? 'Cannot enqueue' : `Cannot enqueue into "${queue}"`;
+    InvalidOptionsError.throwIfAny(where, [
+      ...unknownKeys(unknown, ['manager']),
+      expected(Array.isArray(jobs), 'a list of { payload, options? }', jobs),
+    ]);
+    const built: NewJob[] = [];
+    // A copy: the caller can change its list while this loop waits.
+    for (const [index, job] of [...jobs].entries()) {
+      checkJobToEnqueue(where, job, index);
+      const newJob = buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options, this.#parts.optionsFor);
+      built.push(newJob instanceof Promise ? await newJob : newJob);
+      if (isTurnLong()) await nextTurn();
+    }
+    return built.length === 0 ? [] : this.#inserter.insert('enqueueMany', built, manager);
   }
 
   /**
@@ -156,7 +192,24 @@ export class QueueProducer {
    * @example await producer.signal('approval', `order:${order.id}`, { by: user.name }, { manager });
    */
   async signal(name: string, key: string, data?: unknown, given: InTransaction = {}): Promise<number | null> {
-    return sendSignal(this.#parts, name, key, data, given, this.#manager);
+    const { steps, store, notifier, optionsFor } = this.#parts;
+    const { manager = this.#manager, ...unknown } = requireOptions('Cannot send a signal', given);
+    InvalidOptionsError.throwIfAny('Cannot send a signal', [
+      ...signalProblems(name, key),
+      ...unknownKeys(unknown, ['manager']),
+    ]);
+    const hash = signalHash(name, key);
+    const encoded = data === undefined ? null : await encodeValue(name, 'signal', data, optionsFor(name));
+    // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
+    const wake = async () => {
+      const woken = await steps.wakeWaiting(hash).catch(() => null);
+      for (const [queue, { length }] of groupBy(woken ?? [], (job) => job.queue)) notifier.wake(queue, length);
+      return woken && woken.length;
+    };
+    await steps.signal({ name, key, hash, data: encoded }, { transaction: manager });
+    if (!manager) return wake();
+    store.afterCommit(manager, () => void wake());
+    return null;
   }
 
   /**
@@ -226,12 +279,70 @@ export class QueueProducer {
     payload: PayloadOf<Queue>,
     given: RequestOptions = {},
   ): Promise<ResultOf<Queue>> {
-    const result = await sendRequest(this.#parts, this.#inserter, queue, payload, given, this.#manager);
-    return result as ResultOf<Queue>;
+    const { optionsFor, tracker } = this.#parts;
+    checkQueueName(queue);
+    const where = `Cannot request from "${queue}"`;
+    const { timeout = '30s', signal, onProgress, ...options } = requireOptions('Cannot enqueue', given);
+    const { manager = this.#manager } = options as InTransaction;
+    InvalidOptionsError.throwIfAny(where, [
+      (options as EnqueueOptions).key !== undefined
+        ? 'expected no key, got one: only one caller gets the result of a request. Use enqueue() with the key, and waitFor() its id'
+        : undefined,
+      manager &&
+        'expected no manager, got one: no worker can see the job before the transaction of the manager commits',
+    ]);
+    const wait = resolveWaitOptions(where, { timeout, ...(signal && { signal }), ...(onProgress && { onProgress }) });
+    signal?.throwIfAborted();
+    const job = await buildJob(queue, payload, options, optionsFor);
+    const overrides = { ...(job.overrides && (JSON.parse(job.overrides) as JobOverrides)), reply: true };
+    const sent = { ...job, overrides: JSON.stringify(overrides) };
+    const [enqueued] = await this.#inserter.insert('request', [sent], undefined);
+    return (await tracker.waitForReply(enqueued!.id, queue, wait)) as ResultOf<Queue>;
   }
 
   /** A producer whose calls all run in the transaction of `manager`. See `InTransaction`. */
   withManager(manager: CallerTransaction): QueueProducer {
     return new QueueProducer(this.#parts, manager, this.#inserter);
   }
+}
+
+/** The arguments of `enqueueMany`. */
+type JobsToEnqueue =
+  | [queue: QueueName, jobs: readonly JobToEnqueue[], given?: InTransaction]
+  | [jobs: readonly JobOfQueue[], given?: InTransaction];
+
+function isOfSeveralQueues(args: readonly unknown[]): args is [readonly JobOfQueue[], InTransaction?] {
+  return Array.isArray(args[0]);
+}
+
+function checkJobToEnqueue(where: string, job: unknown, index: number): asserts job is JobToEnqueue {
+  if (typeof job === 'object' && job !== null && 'payload' in job) return;
+  throw new InvalidOptionsError(where, [expected(false, `job ${index} to be { payload, options? }`, job)!]);
+}
+
+function refused(option: keyof EnqueueOptions, reason: string): string {
+  return (
+    `expected no ${option}, got one: ${reason}. ` +
+    `Store a job without it by the statement, and let its handler call enqueue() with the ${option}`
+  );
+}
+
+/**
+ * Checks a message before its subscribers are known, so that its errors do not depend on them. Returns the options of
+ * its copies, with the topic as a header.
+ */
+function resolveMessage(topic: string, payload: unknown, given: EnqueueOptions & InTransaction) {
+  InvalidOptionsError.throwIfAny('Invalid topic', [nameProblem('topic', topic)]);
+  const where = `Cannot publish "${topic}"`;
+  resolveEnqueueOptions(topic, given, ['manager'], where);
+  InvalidOptionsError.throwIfAny(where, [
+    expected(
+      !Object.hasOwn(given.headers ?? {}, TOPIC_HEADER),
+      `no header "${TOPIC_HEADER}", which names the topic of each copy`,
+      given.headers?.[TOPIC_HEADER],
+    ),
+  ]);
+  const encoded = encodeJson(payload);
+  if ('problem' in encoded) throw new PayloadInvalidError(topic, encoded.problem, { of: 'topic' });
+  return { ...given, headers: { ...given.headers, [TOPIC_HEADER]: topic } };
 }

@@ -30,7 +30,7 @@ export class WaitingLimit {
    * Rejects with QueueFullError if more than `maxWaiting` jobs would wait, as far as this process knows.
    *
    * @param countNow the jobs to count as waiting from now on. 0 for jobs with keys, some of which may turn out to exist
-   * @returns counts further jobs as waiting, after they are stored
+   * @returns counts this many more jobs as waiting
    */
   async admit(
     queue: string,
@@ -38,12 +38,12 @@ export class WaitingLimit {
     maxWaiting: number,
     transaction?: CallerTransaction,
     countNow = jobs,
-  ): Promise<(stored: number) => void> {
+  ): Promise<(more: number) => void> {
     const count = await this.#count(queue, maxWaiting, transaction);
     // No await follows the check: concurrent calls would pass it together.
     if (count.waiting + jobs > maxWaiting) throw new QueueFullError(queue, count.waiting, maxWaiting);
     count.waiting += countNow;
-    return (stored) => void (count.waiting += stored);
+    return (more) => void (count.waiting += more);
   }
 
   #count(queue: string, maxWaiting: number, transaction: CallerTransaction | undefined): Count | Promise<Count> {

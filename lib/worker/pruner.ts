@@ -1,5 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import { logText, type JobLogger } from '../common/logger.js';
+import { messageOf } from '../common/message-text.js';
 import { pageSize } from '../common/lists.js';
 import { PollLoop } from '../common/poll-loop.js';
 
@@ -60,7 +61,7 @@ export class Pruner {
       return await prune(limit);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
-      this.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);
+      this.logger.warn(`Cannot prune: ${logText(messageOf(error))}`);
       return 0;
     }
   }

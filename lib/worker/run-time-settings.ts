@@ -1,4 +1,5 @@
 import { OutageLog } from '../common/logger.js';
+import { askEnabled } from '../job/settings/enabled.js';
 import type { QueueState } from '../store/verbs/job-store.js';
 import type { QueueWorker } from './queue/queue-worker.js';
 import type { QueuePauses } from './queue-pauses.js';
@@ -54,10 +55,9 @@ export class RunTimeSettings {
     const { enabled } = this.parts.optionsFor(queue);
     if (!enabled) return true;
     try {
-      const answer: unknown = enabled();
-      if (typeof answer !== 'boolean') throw new Error(`expected true or false, got ${typeof answer}`);
+      const isEnabled = askEnabled(enabled);
       this.#outages.get(queue)?.onSuccess();
-      this.#answers.set(queue, answer);
+      this.#answers.set(queue, isEnabled);
     } catch (error) {
       this.#outageOf(queue).onFailure(error);
     }

@@ -5,7 +5,7 @@ import { expected, unknownKeys } from '../job/expectation.js';
 import { isWhole } from '../job/identifiers.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
-import { matchesAny } from '../job/queue-pattern.js';
+import { isWorkedHere } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/units.js';
 import type { QueueOccupancy } from './queue/plan.js';
 import { QueueRegistrar } from './queue-registrar.js';
@@ -72,9 +72,8 @@ export class SqlQueueRunner {
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
   get queues(): string[] {
-    const { include, exclude } = this.#parts.workerOptions;
-    const isAllowed = (queue: string) => (!include || matchesAny(include, queue)) && !matchesAny(exclude, queue);
-    return this.#parts.handlers.queues.filter((queue) => isAllowed(queue) && !this.#unregistering.has(queue));
+    const { handlers, workerOptions } = this.#parts;
+    return handlers.queues.filter((queue) => isWorkedHere(workerOptions, queue) && !this.#unregistering.has(queue));
   }
 
   /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */

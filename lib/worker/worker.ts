@@ -121,9 +121,15 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
   await schedules.declare();
   const strategies = await chooseStrategies(parts, names);
   for (const [queue, strategy] of strategies) worker.addQueue(queue, strategy);
-  await entry.register();
-  await readStates(worker, names);
-  await lock.acquireFor(strategies);
+  try {
+    await entry.register();
+    await readStates(worker, names);
+    await lock.acquireFor(strategies);
+  } catch (error) {
+    // Its row would count as a worker that serves the queues.
+    await withTimeout(parts.clock, DEREGISTER_TIMEOUT_MS, entry.deregister()).catch(() => false);
+    throw error;
+  }
   for (const queue of names) pauses.open(queue);
   pauses.apply(false);
   leases.start();

@@ -1,5 +1,6 @@
 import { systemClock } from '../../lib/common/clock.js';
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
+import { StoreUnavailableError } from '../../lib/job/errors.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimSplit } from '../../lib/store/features/people/consumer-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
@@ -60,6 +61,31 @@ describeStores('a job with a cancellation request during a claim for people', (s
     expect(held).toMatchObject([{ id: remaining }]);
     expect(await world.admin.get(cancelled!)).toMatchObject({ state: 'cancelled' });
     expect(await world.admin.get(remaining!)).toMatchObject({ state: 'active', owner: 'ann' });
+  });
+});
+
+describeStores('a malformed job that a claim for people cannot end', (setup) => {
+  it('keeps its lease, and the caller gets the other jobs of the claim', async () => {
+    const world = await setup();
+    const [malformed, next] = await world.put({}, {});
+    await world.sql(`UPDATE sql_queue_jobs SET headers = '5' WHERE id = ${malformed!}`);
+    const end = () => Promise.reject(new StoreUnavailableError('no answer', 'not-done'));
+    const consumer = consumerOn({ ...world, consumer: Object.create(world.consumer, { end: { value: end } }) });
+
+    const held = await consumer.claim('q', { ...ANN, limit: 2 });
+
+    expect(held).toMatchObject([{ id: next }]);
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(2);
+  });
+
+  it('rejects a claim without other jobs', async () => {
+    const world = await setup();
+    const [malformed] = await world.put({});
+    await world.sql(`UPDATE sql_queue_jobs SET headers = '5' WHERE id = ${malformed!}`);
+    const end = () => Promise.reject(new StoreUnavailableError('no answer', 'not-done'));
+    const consumer = consumerOn({ ...world, consumer: Object.create(world.consumer, { end: { value: end } }) });
+
+    await expect(consumer.claim('q', ANN)).rejects.toThrow('no answer');
   });
 });
 

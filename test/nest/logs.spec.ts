@@ -1,7 +1,15 @@
 import { ConsoleLogger, type LoggerService } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
-import { JobContext, QueueProcessor, QueueProducer, SqlQueueRunner, type LogFormat } from 'nestjs-sql-queue';
+import {
+  JobContext,
+  QueueAdmin,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueRunner,
+  type LogFormat,
+} from 'nestjs-sql-queue';
+import { eventually } from '../support/eventually.js';
 import { afterTest, queueModule } from './support/application.js';
 
 declare const NEST_MAJOR: number;
@@ -157,5 +165,30 @@ describe('parameters of log lines about jobs', () => {
     expect(text).toContain('no SMTP');
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain('x'.repeat(501));
+  });
+
+  it('are lost if the logger throws, and the jobs end as with any other', async () => {
+    let isClosed = false;
+    const write = () => {
+      if (isClosed) throw new Error('the stream of the log is closed');
+    };
+    const module = await Test.createTestingModule({ imports: [queueModule()], providers: [Mails] })
+      .setLogger({ log: write, warn: write, error: write, debug: write })
+      .compile();
+    afterTest(() => module.close());
+    // Later tests of this process may log before they have a logger.
+    afterTest(() => Promise.resolve(void (isClosed = false)));
+    await module.init();
+    const [admin, producer] = [module.get(QueueAdmin), module.get(QueueProducer)];
+    isClosed = true;
+
+    const { id } = await producer.enqueue('mail', {});
+    const ended = await eventually(async () => {
+      const job = await admin.get(id);
+      return job?.state === 'dead' && job;
+    });
+
+    expect(ended).toMatchObject({ attempt: 2, error: { message: expect.stringContaining('no SMTP') as string } });
+    await module.get(SqlQueueRunner).whenIdle();
   });
 });

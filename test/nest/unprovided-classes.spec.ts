@@ -75,6 +75,7 @@ describeServers('an application on a database of its own', (server) => {
 
   it.each([
     ['another process works its queue', { worker: { queues: { exclude: ['report.*'] } } }, 1],
+    ['it works no queue', { worker: { queues: { include: [] } } }, 1],
     ['the options turn the warning off', { unprovided: 'ignore' }, 0],
     ['it runs no worker', { worker: false }, 0],
   ])('does not warn of a handler if %s', async (_case, options, ofListeners) => {

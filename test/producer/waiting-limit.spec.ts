@@ -76,6 +76,34 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await expect(put('c')).rejects.toThrow(QueueFullError);
   });
 
+  it('keeps its room if a call is refused for another queue', async () => {
+    const world = await setup();
+    const limits = { q: { maxWaiting: 3 }, full: { maxWaiting: 1 } };
+    // Its counts stay valid.
+    const clock = new FakeClock();
+    const { producer } = await world.start({ queues: limits, clock, autoStart: false });
+    const both = ['q', 'full'].map((queue) => ({ queue, payload: 0 }));
+    await producer.enqueue('full', 0);
+
+    for (let n = 0; n < 3; n++) await expect(producer.enqueueMany(both)).rejects.toThrow(QueueFullError);
+
+    await expect(producer.enqueueMany('q', plainJobs(3))).resolves.toHaveLength(3);
+    await expect(producer.enqueue('q', 0)).rejects.toThrow(QueueFullError);
+  });
+
+  it('keeps its room if the jobs of a call are not stored', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ queues, clock: new FakeClock(), autoStart: false });
+    const { manager } = world.dataSource;
+    await producer.enqueue('q', 0);
+
+    const outside = 'expected the manager of an open transaction';
+    await expect(producer.enqueueMany('q', plainJobs(2), { manager })).rejects.toThrow(outside);
+    await expect(producer.flow((flow) => flow.addMany('q', [0, 0]), { manager })).rejects.toThrow(outside);
+
+    await expect(producer.enqueueMany('q', plainJobs(2))).resolves.toHaveLength(2);
+  });
+
   it('counts neither scheduled nor active jobs', async () => {
     const world = await setup();
     const { producer, store } = await world.start({ queues, autoStart: false });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import { aesGcm, type AesGcmOptions } from '../../lib/extras/codecs/aes-gcm.js';
 import { compress } from '../../lib/extras/codecs/compress.js';
 import { ContentCodec } from '../../lib/job/codec/content-codec.js';
@@ -167,6 +168,23 @@ describe('the codecs of a module', () => {
     const stored = await codec.encode('"x"', PAYLOAD);
 
     expect(await codec.decode(stored, PAYLOAD)).toBe('"x"');
+  });
+
+  it('may return promises and errors of another realm, as those of Node in Jest', async () => {
+    const later = runInNewContext('async (text) => text') as (text: string) => Promise<string>;
+    const codec = codecOf({
+      encode: (text) => later(toEnvelope({ key: 'later', content: text })),
+      decode: (stored) => later(readEnvelope(stored)!.content),
+    });
+    const failing = codecOf({
+      encode: (text) => text,
+      decode: runInNewContext('() => { throw new Error("no key"); }') as () => never,
+    });
+
+    const stored = await codec.encode('"x"', PAYLOAD);
+
+    expect(await codec.decode(stored, PAYLOAD)).toBe('"x"');
+    expect(() => failing.decode(stored, PAYLOAD)).toThrow(/no key \(key "later"\)/);
   });
 
   it('reject a codec that returns no envelope', () => {

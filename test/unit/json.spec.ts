@@ -174,8 +174,13 @@ describe('a value that JSON cannot represent', () => {
     const throws = () => {
       throw new Error('no');
     };
+    const throwsNull = () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- the mistake
+      throw null;
+    };
 
     expect(encodeJson({ toJSON: throws })).toHaveProperty('problem');
+    expect(encodeJson({ toJSON: throwsNull })).toEqual({ problem: 'expected a value that JSON can carry, got null' });
     expect(encodeJson({ toJSON: () => undefined })).toHaveProperty('problem');
     expect(encodeJson({ toJSON: () => 1n })).toHaveProperty('problem');
   });

@@ -37,4 +37,29 @@ describe('OutageLog', () => {
 
     expect(log).toEqual(['warn: Cannot poll: no route']);
   });
+
+  it.each<[thrown: unknown, text: string]>([
+    ['no route', 'no route'],
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [{ code: 7 }, '{"code":7}'],
+    [{ message: 'of another realm' }, 'of another realm'],
+  ])('logs a thrown value that is no Error (%#)', (thrown, text) => {
+    const { log, outage } = setup();
+
+    outage.onFailure(thrown);
+
+    expect(log).toEqual([`warn: Cannot poll: ${text}`]);
+  });
+
+  it('logs an error that cannot be read', () => {
+    const { log, outage } = setup();
+    const throws = () => {
+      throw new Error('no');
+    };
+
+    outage.onFailure(Object.defineProperty({}, 'message', { get: throws }));
+
+    expect(log).toEqual(['warn: Cannot poll: an error that cannot be read']);
+  });
 });

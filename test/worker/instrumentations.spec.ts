@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import type {
   AttemptOfJob,
   DatabaseCall,
@@ -286,6 +287,10 @@ const BROKEN: [string, QueueInstrumentation][] = [
     { enqueue: (_, next) => [next(), new Promise(() => {})][1], run: (_, next) => [next(), new Promise(() => {})][1] },
   ],
   ['rejects in a notification', { ended: () => Promise.reject(new Error('broken instrumentation')) as never }],
+  [
+    'rejects with a promise of another realm',
+    { ended: runInNewContext('async () => { throw new Error("broken instrumentation"); }') as () => void },
+  ],
 ];
 
 function fail(): never {

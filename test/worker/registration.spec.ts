@@ -32,4 +32,21 @@ describeEngines('a worker', (setup) => {
     await runner.stop();
     expect(await admin.workers()).toEqual([]);
   });
+
+  it('leaves no row if it cannot start', async () => {
+    const world = await setup();
+    const handlers = { q: () => 'done' };
+    const { runner } = await world.start({ autoStart: false, handlers, queues: { q: { maxRunning: 5 } } });
+    const rename = (from: string, to: string) => world.sql(`ALTER TABLE sql_queue_${from} RENAME TO sql_queue_${to}`);
+    const workers = () => world.sql('SELECT id FROM sql_queue_workers');
+
+    await rename('limits', 'renamed');
+    const rejected = await runner.start().catch((error: unknown) => error);
+    await rename('renamed', 'limits');
+
+    expect(rejected).toBeInstanceOf(Error);
+    expect([runner.state, await workers()]).toEqual(['stopped', []]);
+    await runner.start();
+    expect(await workers()).toHaveLength(1);
+  });
 });

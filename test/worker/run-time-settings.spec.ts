@@ -116,4 +116,35 @@ describeEngines('the function `enabled` of a queue', (setup) => {
     answer = () => true;
     await eventually(async () => (await admin.counts('q')).completed === 1);
   });
+
+  it.each<[what: string, enabled: () => boolean, problem: string]>([
+    ['a text', failingWith('flags are down'), 'flags are down'],
+    ['null', failingWith(null), 'null'],
+    ['a promise', (() => Promise.reject(new Error('no flags'))) as never, 'expected true or false, got object'],
+  ])('stops no queue if it fails with %s, and a warning is logged', async (_, enabled, problem) => {
+    const world = await setup();
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    world.afterTest(() => process.off('unhandledRejection', note));
+    const handlers = { p: () => 'done', q: () => 'done' };
+    const { admin, producer, runner, log } = await world.start({ handlers, queues: { p: { enabled } } });
+
+    const { id } = await producer.enqueue('p', 0);
+    await producer.enqueue('q', 0);
+    await admin.explain(id);
+    await runner.whenIdle();
+
+    expect(log).toContain(`warn: The function \`enabled\` of queue "p" failed, its last answer holds: ${problem}`);
+    expect(await admin.counts('p')).toMatchObject({ completed: 1 });
+    expect(await admin.counts('q')).toMatchObject({ completed: 1 });
+    expect(unhandled).toEqual([]);
+  });
 });
+
+function failingWith(thrown: unknown): () => never {
+  return () => {
+    // oxlint-disable-next-line typescript/only-throw-error -- the mistake
+    throw thrown;
+  };
+}

@@ -2,6 +2,7 @@ import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common'
 import { systemClock } from '../../common/clock.js';
 import { BoardAccess } from './board-access.js';
 import type { BoardAction, BoardParts } from './board-call.js';
+import { NestJobLogger } from '../../nest/nest-job-logger.js';
 import { knownError, Refusal, type KnownError } from '../dashboard/error-status.js';
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb } from './board-verbs.js';
@@ -25,11 +26,13 @@ export interface Answer {
 const DIAGNOSES_MS = 60_000;
 const HISTORY_MS = 30_000;
 
+const LOG_CONTEXT = 'SqlQueueBoard';
+
 const FAILED = { status: 500, code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' };
 
 /** Answers the requests of the page, whatever the HTTP framework. */
 export class Board implements OnModuleInit, OnModuleDestroy {
-  readonly #logger = new Logger('SqlQueueBoard');
+  readonly #logger = new Logger(LOG_CONTEXT);
   #parts!: BoardParts;
   live!: LiveStats;
   #isClosing = false;
@@ -54,7 +57,7 @@ export class Board implements OnModuleInit, OnModuleDestroy {
       deadJobs: new DeadJobGroups(admin, redactor, systemClock),
       history: new SharedRead(({ queues, step }) => admin.history(queues, { step }), HISTORY_MS, systemClock),
     };
-    this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, this.#logger);
+    this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, new NestJobLogger(LOG_CONTEXT));
   }
 
   /** The HTTP server waits for its connections, and an open page would use them for ever. */

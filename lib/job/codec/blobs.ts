@@ -72,12 +72,12 @@ export class Blobs {
     }
   }
 
-  /** The clock of the database decides from here on when blobs expire. */
   /** Rejects if the store says that it cannot be used. */
   async check(): Promise<void> {
     await this.#store.check?.();
   }
 
+  /** The clock of the database decides from here on when blobs expire. */
   useRows(rows: BlobRows): void {
     this.#rows = rows;
   }

@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from '../../common/clock.js';
-import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
+import { andThen, isPromiseLike, type MaybePromise } from '../../common/maybe-promise.js';
 import type { OutageLog } from '../../common/logger.js';
 import { answerWithin } from '../../common/abort.js';
 import { ContentUnavailableError, hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
-import { formatValue } from '../../common/message-text.js';
+import { formatValue, messageOf } from '../../common/message-text.js';
 import { innerOf, type Blobs } from './blobs.js';
 import {
   isBlob,
@@ -117,10 +117,10 @@ export class ContentCodec {
   }
 
   #within({ what, timeoutMs }: EncodeContext, answer: MaybePromise<string>): MaybePromise<string> {
-    if (!(answer instanceof Promise)) return answer;
+    if (!isPromiseLike(answer)) return answer;
     const ms = Math.min(timeoutMs || CALL_TIMEOUT_MS, CALL_TIMEOUT_MS);
     const late = () => new ContentUnavailableError(`The codec has not answered within ${ms} ms for a ${what}.`);
-    return answerWithin(this.clock, ms, answer, late);
+    return answerWithin(this.clock, ms, Promise.resolve(answer), late);
   }
 
   #guard(previous: string, act: () => MaybePromise<string>, toError: (error: unknown) => Error): MaybePromise<string> {
@@ -180,8 +180,4 @@ function decodeError(what: CodecContent, stored: string, error: unknown): Error 
 function encodeError(what: CodecContent, error: unknown): Error {
   if (hasCode(error, 'CONTENT_UNAVAILABLE')) return error as Error;
   return new UnencodableContentError(what, messageOf(error), { cause: error });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : formatValue(error);
 }

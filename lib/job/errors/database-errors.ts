@@ -1,4 +1,4 @@
-import { SqlQueueError } from './sql-queue-error.js';
+import { hasCode, SqlQueueError } from './sql-queue-error.js';
 
 /** The tables of the library are missing, or their version does not fit this release. */
 export class SchemaOutOfDateError extends SqlQueueError {
@@ -46,4 +46,9 @@ export class StoreUnavailableError extends SqlQueueError {
   ) {
     super(message, options);
   }
+}
+
+/** Whether a commit was under way that may have succeeded. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';
 }

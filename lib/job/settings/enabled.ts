@@ -1,3 +1,4 @@
+import { isPromiseLike } from '../../common/maybe-promise.js';
 import { isOptions } from '../expectation.js';
 import { isTimeZone } from '../time-zone.js';
 
@@ -53,6 +54,15 @@ export function isPausedEverywhere(queue: {
   readonly settings: { readonly enabled?: boolean | EnabledTimes };
 }): boolean {
   return queue.paused || queue.settings.enabled === false;
+}
+
+/** The answer of the option `enabled`. Throws for an answer that is neither true nor false. */
+export function askEnabled(enabled: () => unknown): boolean {
+  const answer = enabled();
+  if (typeof answer === 'boolean') return answer;
+  // The rejection of an asynchronous function would end the process.
+  if (isPromiseLike(answer)) Promise.resolve(answer).catch(() => undefined);
+  throw new Error(`expected true or false, got ${typeof answer}`);
 }
 
 function minutesOf(value: unknown): number | undefined {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { MaybePromise } from '../../common/maybe-promise.js';
+import { messageOf } from '../../common/message-text.js';
 import {
   hasCode,
   InvalidOptionsError,
@@ -294,7 +295,7 @@ async function checkInput(queue: string, { payload, headers }: JobInput, options
   try {
     return { payload: await checkPayload(queue, payload, options), headers };
   } catch (error) {
-    throw error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, (error as Error).message);
+    throw error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, messageOf(error));
   }
 }
 

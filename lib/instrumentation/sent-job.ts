@@ -1,29 +1,10 @@
 import { fitsHeaders } from '../job/job-content.js';
-import type { Sending, SentJob } from '../job/instrumentation.js';
+import type { SentJob } from '../job/instrumentation.js';
 import type { NewJob } from '../job/job.js';
 import { isName } from '../job/identifiers.js';
 
-/** The jobs of one call as instrumentations see them. */
-export class SentJobs implements Sending {
-  readonly queue: string | null;
-  readonly jobs: readonly SentJobView[];
-
-  constructor(
-    readonly method: Sending['method'],
-    jobs: readonly NewJob[],
-  ) {
-    const queue = jobs[0]!.queue;
-    this.queue = jobs.every((job) => job.queue === queue) ? queue : null;
-    this.jobs = jobs.map((job) => new SentJobView(job));
-  }
-
-  /** The jobs with the headers that instrumentations have set. */
-  toNewJobs(): NewJob[] {
-    return this.jobs.map((job) => job.toNewJob());
-  }
-}
-
-class SentJobView implements SentJob {
+/** A job of a call as instrumentations see it. */
+export class SentJobView implements SentJob {
   readonly queue: string;
   readonly name: string;
   #headers: Record<string, string> | undefined;
@@ -43,6 +24,7 @@ class SentJobView implements SentJob {
     return (this.#headers ??= this.#ownHeaders());
   }
 
+  /** The job with the headers that instrumentations have set. */
   toNewJob(): NewJob {
     if (!this.#headers) return this.#job;
     const headers = this.#ownHeaders();
