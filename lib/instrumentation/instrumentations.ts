@@ -147,7 +147,7 @@ export class Instrumentations {
           value,
         );
         // A method may be asynchronous although it should not be. Its rejection would end the process.
-        if (isPromiseLike(returned))
+        if (returned !== undefined && isPromiseLike(returned))
           Promise.resolve(returned).catch((error: unknown) => this.#onError(instrumentation, method, error));
       } catch (error) {
         this.#onError(instrumentation, method, error);

@@ -56,7 +56,7 @@ export function readOverrides(text: unknown): ReadOverrides {
 }
 
 /** The valid overrides of a job. None if another program has written the text badly. */
-export function overridesOf(text: unknown): JobOverrides {
+export function jobOverridesOf(text: unknown): JobOverrides {
   const read = readOverrides(text);
   return ('overrides' in read && read.overrides) || {};
 }

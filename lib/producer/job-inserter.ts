@@ -60,13 +60,8 @@ export class JobInserter {
     manager: CallerTransaction | undefined,
   ): Promise<EnqueuedJob[]> {
     const { instrumentations } = this.parts;
-    if (!instrumentations) return this.#insert(jobs, manager);
-    return instrumentations.enqueue(
-      method,
-      jobs,
-      (sent) => this.#insert(sent, manager),
-      (enqueued) => enqueued,
-    );
+    const insert = (sent: readonly NewJob[]) => this.#insert(sent, manager);
+    return instrumentations ? instrumentations.enqueue(method, jobs, insert, (enqueued) => enqueued) : insert(jobs);
   }
 
   async #insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {

@@ -28,7 +28,7 @@ async function pathsBelow(folder: string): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true });
   const paths = entries
     .filter(({ name }) => !WRITTEN_BY_TESTS.includes(name))
-    .map((entry) => {
+    .map(async (entry) => {
       const path = `${folder}/${entry.name}`;
       return entry.isDirectory() ? pathsBelow(path) : [path];
     });

@@ -31,7 +31,7 @@ export class SampleProcess {
     }
     // 'close' comes after the last output.
     this.ended = once(this.#child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-    void this.ended.then(() => {
+    this.#child.once('close', () => {
       this.#hasEnded = true;
       this.#wake();
     });

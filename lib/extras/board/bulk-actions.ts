@@ -1,7 +1,8 @@
 import type { JobSelection } from '../../admin/job-selection.js';
 import type { BulkVerb } from '../../job/changed-states.js';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected, isWhole } from '../../job/expectation.js';
+import { expected } from '../../job/expectation.js';
+import { isWhole } from '../../job/identifiers.js';
 import type { JobState } from '../../job/job-state.js';
 import type { ReplayKind } from '../../job/replay-options.js';
 import type { StateOfJob } from '../../store/admin/admin-store.js';

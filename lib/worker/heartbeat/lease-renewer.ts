@@ -98,7 +98,8 @@ export class LeaseRenewer {
       onUnregistered: this.onUnregistered,
       onError: (error) => this.#outage.onFailure(error),
     };
-    const heartbeat = createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);
+    const heartbeat: Heartbeat =
+      createHeartbeat?.(settings) ?? new LoopHeartbeat(stores.jobs, stores.workers, clock, settings);
     this.claims.setObserver(heartbeat);
     return heartbeat;
   }

@@ -2,7 +2,7 @@ import type { Connection } from 'mysql2/promise';
 
 const TABLE = 'torture_clock';
 const FILE = 'lib/store/databases/mysql/mysql.ts';
-const CLOCK = 'now: NOW,';
+const CLOCK = 'now: NOW.mysql,';
 const LOCK_ERRORS = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT'];
 
 /** Programs with this environment read the time of the database from a table of the test. */
@@ -12,8 +12,8 @@ export const SHIFTABLE_CLOCK = { SQL_QUEUE_CLOCK_TABLE: TABLE };
 export function shiftableClock(file: string, text: string): string {
   if (file !== FILE) return text;
   if (!text.includes(CLOCK)) throw new Error(`${file}: expected to find ${CLOCK}`);
-  const shifted = '`((${NOW}) + (SELECT ms FROM ${process.env.SQL_QUEUE_CLOCK_TABLE}))`';
-  return text.replace(CLOCK, `now: process.env.SQL_QUEUE_CLOCK_TABLE ? ${shifted} : NOW,`);
+  const shifted = '`((${NOW.mysql}) + (SELECT ms FROM ${process.env.SQL_QUEUE_CLOCK_TABLE}))`';
+  return text.replace(CLOCK, `now: process.env.SQL_QUEUE_CLOCK_TABLE ? ${shifted} : NOW.mysql,`);
 }
 
 export async function addClock(admin: Connection): Promise<void> {

@@ -12,7 +12,6 @@ import { FILTER_USAGE, filterOf } from './filter.js';
 type Which = number[] | JobFilter | { all: true };
 type Change = (call: Call, which: Which, bulk: BulkOptions) => Promise<number>;
 
-
 const SELECTION_USAGE = `<id…> | --all | ${FILTER_USAGE} [--limit N] [--dry-run]`;
 
 const retryJobs: Change = ({ engine, options }, which, bulk) =>
