@@ -516,17 +516,17 @@
 ;
 
   SELECT id, state
-  FROM sql_queue_history FORCE INDEX (PRIMARY)
-  WHERE id IN (?)
-  UNION ALL
-  SELECT j.id, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-;
-
-  SELECT id, state
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND queue = ? AND group_key = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
+;
+
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
+  UNION ALL
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -8616,6 +8616,54 @@ SELECT @@auto_increment_increment AS step
   GROUP BY queue, error, starts_at - starts_at % 3600000
 ;
 
+  SELECT queue, error, starts_at - starts_at % 60000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (PRIMARY)
+        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 60000
+;
+
+  SELECT queue, error, starts_at - starts_at % 60000 AS starts_at, SUM(failed) AS failed
+  FROM (
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+      UNION ALL
+      SELECT *
+      FROM (
+        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
+        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
+        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
+        ORDER BY starts_at DESC
+        LIMIT 20000
+      ) AS of_n
+  ) AS counted
+  WHERE error IN (?)
+  GROUP BY queue, error, starts_at - starts_at % 60000
+;
+
   SELECT queue, error, starts_at - starts_at % 86400000 AS starts_at, SUM(failed) AS failed
   FROM (
       SELECT *
@@ -8698,54 +8746,6 @@ SELECT @@auto_increment_increment AS step
   ) AS counted
   WHERE error IN (?)
   GROUP BY queue, error, starts_at - starts_at % 86400000
-;
-
-  SELECT queue, error, starts_at, SUM(failed) AS failed
-  FROM (
-      SELECT *
-      FROM (
-        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
-        FROM sql_queue_errors FORCE INDEX (PRIMARY)
-        WHERE queue = ? AND step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
-        ORDER BY starts_at DESC
-        LIMIT 20000
-      ) AS of_n
-      UNION ALL
-      SELECT *
-      FROM (
-        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
-        FROM sql_queue_errors FORCE INDEX (PRIMARY)
-        WHERE queue = ? AND step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
-        ORDER BY starts_at DESC
-        LIMIT 20000
-      ) AS of_n
-  ) AS counted
-  WHERE error IN (?)
-  GROUP BY queue, error, starts_at
-;
-
-  SELECT queue, error, starts_at, SUM(failed) AS failed
-  FROM (
-      SELECT *
-      FROM (
-        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
-        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
-        WHERE step_ms = 0 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
-        ORDER BY starts_at DESC
-        LIMIT 20000
-      ) AS of_n
-      UNION ALL
-      SELECT *
-      FROM (
-        SELECT queue, error, starts_at, failed, dead, first_at, last_at, job_id
-        FROM sql_queue_errors FORCE INDEX (sql_queue_errors_fold)
-        WHERE step_ms = 60000 AND starts_at < COALESCE(?, :now) AND starts_at >= (? - 3600000) - (? - 3600000) % 60000
-        ORDER BY starts_at DESC
-        LIMIT 20000
-      ) AS of_n
-  ) AS counted
-  WHERE error IN (?)
-  GROUP BY queue, error, starts_at
 ;
 
 -- metrics.readTime

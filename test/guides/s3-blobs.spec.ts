@@ -38,7 +38,8 @@ describe('the example for S3 in docs/payloads.md', () => {
     cleanups.push(() => s3.destroy());
     await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
     store = (await exampleModule()).s3Blobs(s3, BUCKET);
-    const database = await freshDatabase(servers.find(({ name }) => name === 'sqlite')!);
+    // SQLite, if the run does not leave it out.
+    const database = await freshDatabase(servers.at(-1)!);
     cleanups.push(() => database.drop());
     const opened = await openWorld(database.server, database.connection);
     cleanups.push(opened.close);
