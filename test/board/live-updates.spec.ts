@@ -176,7 +176,7 @@ describe('a live update of the board', () => {
     await page.goto(`${url}#/workers`);
     await window
       .connection('live')
-      .getByText(/^Live · ([4-6]\d s|[\d.]+ min) ago$/)
+      .getByText(/^Live · ([45]\d s|[1-5](\.\d)? min) ago$/)
       .waitFor();
     await page.getByText('alive').waitFor();
     const text = await page.locator('main').innerText();

@@ -45,7 +45,6 @@ describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
         expect(Object.keys(report.completed).sort()).toEqual(
           [...new Set([...site.strategies, GROUPED_QUEUE, LIMITED_QUEUE])].sort(),
         );
-        expect(Object.keys(report.faults).length).toBeGreaterThanOrEqual(Math.min(2, site.faults.length));
       },
       (seconds + 300) * 1_000,
     );

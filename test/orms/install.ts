@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { deleteStale } from '../support/cached.js';
 import { installPackages } from '../support/install-packages.js';
 
 const run = promisify(execFile);
@@ -41,6 +42,7 @@ export interface Examples {
  */
 export async function writeExamples(page: string): Promise<Examples> {
   await mkdir(join(folder, 'build'), { recursive: true });
+  await deleteStale(join(folder, 'build'));
   const project = await mkdtemp(join(folder, 'build/run-'));
   const build = join(project, 'build');
   await mkdir(build);

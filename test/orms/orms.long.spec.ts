@@ -30,9 +30,8 @@ let examples: Examples;
 beforeAll(async () => {
   await installOrms();
   examples = await writeExamples(join(root, 'docs/guides/other-orms.md'));
+  return () => rm(examples.project, { recursive: true, force: true });
 }, INSTALL_TIMEOUT);
-
-afterAll(() => rm(examples.project, { recursive: true, force: true }));
 
 describe('the examples of other ORMs', () => {
   it('are all run, and compile', async () => {

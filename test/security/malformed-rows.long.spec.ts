@@ -64,7 +64,7 @@ async function write(
 /** The maximum number of checks. A condition that never holds then counts as a problem like any other. */
 const MAX_CHECKS = 300;
 /** For a check without a query. */
-const MAX_FAST_CHECKS = 30_000;
+const MAX_FAST_CHECKS = 6_000;
 
 async function becomesTrue(check: () => Promise<boolean> | boolean, maxChecks = MAX_CHECKS): Promise<boolean> {
   let checks = 0;

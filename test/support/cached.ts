@@ -76,12 +76,13 @@ async function makeOnce(folder: string, make: (folder: string) => Promise<void>)
   await mkdir(growing);
   await make(growing);
   await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
-  await deleteStale();
+  await deleteStale(CACHE);
 }
 
-async function deleteStale(): Promise<void> {
-  for (const name of await readdir(CACHE)) {
-    const folder = join(CACHE, name);
+/** Deletes what runs that were killed, or earlier versions, have left in the folder. */
+export async function deleteStale(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const folder = join(parent, name);
     const age = await stat(folder).then(
       ({ mtimeMs }) => Date.now() - mtimeMs,
       () => 0,

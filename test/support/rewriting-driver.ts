@@ -19,7 +19,13 @@ export function rewritingDriver(rewrite: (sql: string) => string, driver: Driver
 
 /** The sessions of the library wait this long for a lock, and not one second. */
 export function waitForLocks(seconds: number): (sql: string) => string {
-  return (sql) => sql.replace(/innodb_lock_wait_timeout = \d+/, `innodb_lock_wait_timeout = ${seconds}`);
+  return (sql) => {
+    if (!sql.includes('innodb_lock_wait_timeout')) return sql;
+    const rewritten = sql.replace(/innodb_lock_wait_timeout = \d+/, `innodb_lock_wait_timeout = ${seconds}`);
+    if (!rewritten.includes(`innodb_lock_wait_timeout = ${seconds}`))
+      throw new Error(`expected a number of seconds in ${sql}`);
+    return rewritten;
+  };
 }
 
 /** Simulates a server that accepts SKIP LOCKED and locks nothing, such as TiDB and Dolt. */

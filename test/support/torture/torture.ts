@@ -185,7 +185,7 @@ async function injectFaults(
   nemesis.append('broken');
   // Each fault once before any is repeated, and two at least.
   let remaining: string[] = [];
-  while (Date.now() < until || Object.keys(faults).length < Math.min(2, names.length)) {
+  while (Date.now() < until || Object.keys(faults).length < Math.min(2, new Set(names).size)) {
     if (remaining.length === 0) remaining = [...names];
     const [name] = remaining.splice(field.random.between(0, remaining.length - 1), 1) as [string];
     const from = Date.now();

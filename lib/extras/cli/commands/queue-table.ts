@@ -26,13 +26,12 @@ const COLUMNS: readonly Column[] = [
   { title: 'NEXT DUE', rank: 10, cell: ({ nextDueInMs }) => age(nextDueInMs) },
 ];
 
-// Without the rates, which `status` does not read.
-const STATUS = ['WAITING', 'SCHEDULED', 'BLOCKED', 'STAGED', 'ACTIVE', 'DEAD', 'OLDEST', 'NEXT DUE', 'WORKERS'];
+const STATUS_TITLES = ['WAITING', 'SCHEDULED', 'BLOCKED', 'STAGED', 'ACTIVE', 'DEAD', 'OLDEST', 'NEXT DUE', 'WORKERS'];
 
-/** All columns of the statistics. */
+/** The columns of the statistics, without the rates, which `status` does not read. */
 export function statusTable(stats: readonly QueueStats[]): string {
   if (stats.length === 0) return 'No queues.';
-  const columns = STATUS.map((title) => COLUMNS.find((column) => column.title === title)!);
+  const columns = STATUS_TITLES.map((title) => COLUMNS.find((column) => column.title === title)!);
   return linesOf(stats, () => undefined, columns).join('\n');
 }
 
