@@ -1,4 +1,6 @@
 import { pageSize } from '../common/lists.js';
+import { logText } from '../common/logger.js';
+import { messageOf } from '../common/message-text.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { isOutcomeUnknown } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
@@ -18,7 +20,10 @@ export class ConsumerClaimer {
   readonly #strategies = new Map<string, ClaimStrategy>();
 
   constructor(
-    private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'optionsFor' | 'promoted' | 'rescue' | 'ended'>,
+    private readonly parts: Pick<
+      ConsumerParts,
+      'store' | 'jobs' | 'optionsFor' | 'logger' | 'promoted' | 'rescue' | 'ended'
+    >,
     private readonly workerId: string,
   ) {}
 
@@ -50,16 +55,21 @@ export class ConsumerClaimer {
     return promoted.length + rescuedCount;
   }
 
-  /** Ends malformed and expired jobs, and returns the others. A job whose end fails keeps its lease. */
+  /** Ends malformed and expired jobs, and returns the others. If an end fails, the rest keep their leases. */
   async #claimRunnable(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
     const claimed = await this.#claimAndSplit(queue, options);
     const runnable = claimed.filter(({ job }) => !outcomeWithoutRun(job));
     for (const assignment of claimed) {
       if (runnable.includes(assignment)) continue;
-      await this.endWithoutRun(assignment).catch((error: unknown) => {
-        // The caller would never learn which jobs it holds.
+      try {
+        await this.endWithoutRun(assignment);
+      } catch (error) {
         if (runnable.length === 0) throw error;
-      });
+        // The caller needs the others while it holds them, and further ends could fail as slowly.
+        const { id } = assignment.job;
+        this.parts.logger.warn(`Cannot end job ${id} of queue "${queue}" without a run: ${logText(messageOf(error))}`);
+        break;
+      }
     }
     return runnable.length === 0 && claimed.length > 0 ? this.#claimRunnable(queue, options) : runnable;
   }

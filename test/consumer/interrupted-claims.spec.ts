@@ -10,12 +10,16 @@ import { describeStores, describeStoresOf } from '../support/stores.js';
 
 const ANN = { owner: 'ann' } as const;
 
-function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
+function consumerOn(
+  { consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>,
+  logger = ruleParts().logger,
+): QueueConsumer {
   return new QueueConsumer({
     ...{
       store: consumer,
       jobs,
       ...ruleParts(),
+      logger,
       ended: () => undefined,
       claimed: () => undefined,
       promoted: () => undefined,
@@ -65,17 +69,25 @@ describeStores('a job with a cancellation request during a claim for people', (s
 });
 
 describeStores('a malformed job that a claim for people cannot end', (setup) => {
-  it('keeps its lease, and the caller gets the other jobs of the claim', async () => {
+  it('keeps its lease as do further ones, and the caller gets the other jobs of the claim', async () => {
     const world = await setup();
-    const [malformed, next] = await world.put({}, {});
-    await world.sql(`UPDATE sql_queue_jobs SET headers = '5' WHERE id = ${malformed!}`);
-    const end = () => Promise.reject(new StoreUnavailableError('no answer', 'not-done'));
-    const consumer = consumerOn({ ...world, consumer: Object.create(world.consumer, { end: { value: end } }) });
+    const [malformed, another, next] = await world.put({}, {}, {});
+    await world.sql(`UPDATE sql_queue_jobs SET headers = '5' WHERE id IN (${malformed!}, ${another!})`);
+    const ended: number[] = [];
+    const end = (id: number) => {
+      ended.push(id);
+      return Promise.reject(new StoreUnavailableError('no answer', 'not-done'));
+    };
+    const log: string[] = [];
+    const logger = { warn: (line: string) => void log.push(line) };
+    const failing = Object.create(world.consumer, { end: { value: end } }) as OpenStore['consumer'];
 
-    const held = await consumer.claim('q', { ...ANN, limit: 2 });
+    const held = await consumerOn({ ...world, consumer: failing }, logger).claim('q', { ...ANN, limit: 3 });
 
     expect(held).toMatchObject([{ id: next }]);
-    expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(2);
+    expect(ended).toEqual([malformed]);
+    expect(log).toEqual([`Cannot end job ${malformed!} of queue "q" without a run: no answer`]);
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(3);
   });
 
   it('rejects a claim without other jobs', async () => {
