@@ -60,7 +60,7 @@ export function recordDecorator(
     ]);
     loaded.methods.set(target, [...(loaded.methods.get(target) ?? []), decoration]);
   }
-  loaded.all.set(`${given.instance ?? ''}:${title}:${given.decorator}`, decoration);
+  if (given.kind !== 'handler') loaded.all.set(`${given.instance ?? ''}:${title}:${given.decorator}`, decoration);
   return title;
 }
 

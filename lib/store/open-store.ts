@@ -1,7 +1,7 @@
 import { sqlAdminStore } from './admin/sql-admin-store.js';
 import { sqlAuditStore } from './features/audit/sql-audit-store.js';
 import { CommitListener } from './core/caller-transaction.js';
-import { notingChanges } from './core/changed-jobs.js';
+import { notingChanges } from './core/noting-changes.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { isLight } from './doctor/check.js';

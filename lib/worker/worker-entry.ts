@@ -1,7 +1,7 @@
 import { inRootContext } from '../common/async-context.js';
 import type { WorkerRegistration, WorkerRegistry } from '../store/features/workers/worker-registry.js';
 
-/** The row of this worker in the table of workers. It only informs people, so a failed change of it is ignored. */
+/** The row of this worker in the table of workers. No claim depends on it, so a failed change of it is ignored. */
 export class WorkerEntry {
   #hasUnsaved = false;
   #isMissing = false;

@@ -126,7 +126,7 @@ export async function startWorker(worker: Worker, names: readonly string[]): Pro
     await readStates(worker, names);
     await lock.acquireFor(strategies);
   } catch (error) {
-    // Its row would count as a worker that serves the queues.
+    // For a minute its row would count as a worker that serves the queues.
     await withTimeout(parts.clock, DEREGISTER_TIMEOUT_MS, entry.deregister()).catch(() => false);
     throw error;
   }
@@ -298,7 +298,7 @@ async function deregister(worker: Worker): Promise<void> {
     ...[...addedRegistrars.values()].map((each) => each.stop()),
     entry.deregister(),
   ]);
-  // A worker that stays registered is harmless: the pruner deletes it after a day.
+  // A row that stays counts for a minute as a worker that serves the queues, and the pruner deletes it after a day.
   await deregistering.catch(() => undefined);
   await parts.events.idle();
 }

@@ -499,6 +499,15 @@
   WHERE queue = ? AND group_key = ?
 ;
 
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
+;
+
   SELECT id
   FROM sql_queue_history FORCE INDEX (sql_queue_history_state)
   WHERE queue = ?
@@ -518,15 +527,6 @@
   SELECT id, state
   FROM sql_queue_jobs FORCE INDEX (PRIMARY)
   WHERE id IN (?) AND queue = ? AND group_key = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
-;
-
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-  UNION ALL
-  SELECT h.id, h.queue, h.state
-  FROM sql_queue_history h FORCE INDEX (PRIMARY)
-  WHERE h.id IN (?)
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -3543,13 +3543,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- admin.states
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
 ;
 
 -- admin.workers
@@ -4268,6 +4268,15 @@ SELECT :now AS at
   FROM (SELECT state, outcome FROM sql_queue_edges FORCE INDEX (PRIMARY) WHERE job_id IN (?) LIMIT 20000) examined
 ;
 
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h FORCE INDEX (PRIMARY)
+  WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
+;
+
   SELECT id, created_at
   FROM sql_queue_flows FORCE INDEX (PRIMARY)
   WHERE 1 = 1
@@ -4294,15 +4303,6 @@ SELECT :now AS at
   WHERE id > ?
   ORDER BY id ASC
   LIMIT ?
-;
-
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-  UNION ALL
-  SELECT h.id, h.queue, h.state
-  FROM sql_queue_history h FORCE INDEX (PRIMARY)
-  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, state, outcome
@@ -4371,13 +4371,13 @@ SELECT :now AS at
   WHERE id = ?
 ;
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4434,13 +4434,13 @@ SELECT :now AS at
   ORDER BY e.job_id
 ;
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h FORCE INDEX (PRIMARY)
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j FORCE INDEX (PRIMARY)
+  WHERE j.id IN (?)
 ;
 
   SELECT needs AS id, queue, name, outcome

@@ -482,6 +482,15 @@
   WHERE queue = ? AND group_key = ?
 ;
 
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
+;
+
   SELECT id
   FROM sql_queue_history 
   WHERE queue = ?
@@ -501,15 +510,6 @@
   SELECT id, state
   FROM sql_queue_jobs 
   WHERE id IN (?) AND queue = ? AND group_key = ? AND (state = 'active' OR (state = 'scheduled' AND (attempt > 0 OR due_at IS NOT NULL)))
-;
-
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j 
-  WHERE j.id IN (?)
-  UNION ALL
-  SELECT h.id, h.queue, h.state
-  FROM sql_queue_history h 
-  WHERE h.id IN (?)
 ;
 
   SELECT j.id, j.queue, j.name, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
@@ -3582,13 +3582,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
 
 -- admin.states
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j 
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h 
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
 ;
 
 -- admin.workers
@@ -4245,6 +4245,15 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   FROM (SELECT state, outcome FROM sql_queue_edges  WHERE job_id IN (?) LIMIT 20000) examined
 ;
 
+  SELECT h.id, h.queue, h.state
+  FROM sql_queue_history h 
+  WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
+;
+
   SELECT id, created_at
   FROM sql_queue_flows 
   WHERE 1 = 1
@@ -4271,15 +4280,6 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id > ?
   ORDER BY id ASC
   LIMIT ?
-;
-
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j 
-  WHERE j.id IN (?)
-  UNION ALL
-  SELECT h.id, h.queue, h.state
-  FROM sql_queue_history h 
-  WHERE h.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, state, outcome
@@ -4348,13 +4348,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   WHERE id = ?
 ;
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j 
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h 
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
 ;
 
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -4411,13 +4411,13 @@ SELECT excluded FROM sql_queue_workers WHERE excluded IS NOT NULL LIMIT 100
   ORDER BY e.job_id
 ;
 
-  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END AS state
-  FROM sql_queue_jobs j 
-  WHERE j.id IN (?)
-  UNION ALL
   SELECT h.id, h.queue, h.state
   FROM sql_queue_history h 
   WHERE h.id IN (?)
+  UNION ALL
+  SELECT j.id, j.queue, CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END
+  FROM sql_queue_jobs j 
+  WHERE j.id IN (?)
 ;
 
   SELECT needs AS id, queue, name, outcome

@@ -31,12 +31,12 @@ export const CLAIMED_COLUMNS =
 
 export type ClaimedRow = Omit<TableRow<'jobs'>, 'queue' | 'state' | 'runnable' | 'run_at' | 'claim_id'>;
 
-// A larger value than an INT holds would fail the whole claim.
+// A larger value than an INT holds would fail the whole claim. An attempt must stay below it, because a claim adds one.
 const MAX_ATTEMPT = 2 ** 31 - 1;
 export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
 export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
 
-// Most jobs have neither options nor an earlier error, so nothing is parsed for them.
+// Most jobs have neither options nor an earlier error, so no object is created for them.
 const NO_OVERRIDES: ReadOverrides = { overrides: null };
 const NO_EARLIER_ERRORS = { last: null, all: NO_ERRORS };
 
