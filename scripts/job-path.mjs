@@ -7,7 +7,9 @@
 // The parts end when `enqueue` resolves, when the handler is called, and after the events of the job. The worker of the
 // process may begin to claim before `enqueue` resolves, and it looks for a next job at the end.
 import 'reflect-metadata';
-import { mkdtemp, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -168,13 +170,13 @@ function sumOf(numbers) {
   return [...numbers].reduce((sum, number) => sum + number, 0);
 }
 
-/** The number of lines of each file. */
+/** The number of lines of each file, without those that the build writes. */
 async function linesOfLib() {
-  const entries = await readdir(join(root, 'lib'), { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const counted = files.map(async (file) => [
-    relative(root, file),
-    (await readFile(file, 'utf8')).split('\n').length - 1,
-  ]);
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'lib'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const files = [...new Set(listed.trim().split('\n'))].filter((file) => existsSync(join(root, file)));
+  const counted = files.map(async (file) => [file, (await readFile(join(root, file), 'utf8')).split('\n').length - 1]);
   return new Map((await Promise.all(counted)).sort(([a], [b]) => a.localeCompare(b)));
 }
