@@ -146,7 +146,7 @@ export class Instrumentations {
           instrumentation,
           value,
         );
-        // A method may be asynchronous although it should not be. Its rejection would end the process.
+        // Most return nothing. A method may be asynchronous although it should not be: its rejection would end the process.
         if (returned !== undefined && isPromiseLike(returned))
           Promise.resolve(returned).catch((error: unknown) => this.#onError(instrumentation, method, error));
       } catch (error) {
