@@ -6,6 +6,8 @@ import type { EngineBase } from './subsystems.js';
 
 // The worker and the event listeners have this time to stop after the shutdown timeout.
 const STOP_TIMEOUT_MS = 4_750;
+// Most databases that answer at all need milliseconds.
+const LAST_SAVES_TIMEOUT_MS = 1_000;
 // Other processes that miss the final notifications find the changes with their next poll.
 const FINAL_NOTIFICATIONS_TIMEOUT_MS = 400;
 
@@ -19,17 +21,20 @@ export class EngineShutdown {
   ) {}
 
   /**
-   * Rejects all waits for results, and stops the worker and the event feed. Takes at most the shutdown timeout plus five
-   * seconds.
+   * Rejects all waits for results, stops the worker and the event feed, and saves metrics. Takes at most the shutdown timeout
+   * plus five seconds.
    */
   async stop(): Promise<void> {
-    const { core, events, waits, unserved } = this.base;
+    const { core, events, waits, settler, recorder, unserved } = this.base;
     void unserved.stop();
     // A handler or an HTTP request that waits for a job of this process would never end, and nor would the shutdown.
     waits.waiter.rejectAll();
     const endsAt = core.clock.monotonic() + core.workerOptions.shutdownTimeoutMs + STOP_TIMEOUT_MS;
     await this.runner.stop();
     await events.feed.stop(endsAt - core.clock.monotonic());
+    // Of the attempts that have ended here. Those of later calls follow before the connections close.
+    const saved = Promise.all([settler.stop(), recorder.stop()]);
+    await withTimeout(core.clock, Math.min(LAST_SAVES_TIMEOUT_MS, endsAt - core.clock.monotonic()), saved);
   }
 
   /** Closes the connections of the engine within a second. Nothing keeps the process alive afterwards. */

@@ -114,8 +114,8 @@ export class SqlQueueLifecycle
     await this.engine.shutdown.stop();
   }
 
-  // TypeORM closes its connections at the same time. Statements that fail then lose the metrics of the last seconds, and leave
-  // flows and waits to the other processes.
+  // TypeORM closes its connections at the same time. If statements fail, other processes find the flows and waits of calls that
+  // came after `stop()`, and the metrics of those calls are lost.
   async onApplicationShutdown(): Promise<void> {
     await this.engine.shutdown.close();
   }

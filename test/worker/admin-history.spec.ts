@@ -187,6 +187,17 @@ describeEngines('admin.history', (setup) => {
     expect(rowsOfIdle).toEqual([]);
   });
 
+  it('is saved when the worker has stopped, while the connections of the application are open', async () => {
+    const world = await setup();
+    const { producer, events, opened } = await world.start({ handlers: { q: () => {} } });
+    await producer.enqueueMany('q', plainJobs(3));
+    await events.untilCount(3, 'completed');
+
+    await opened.shutdown.stop();
+
+    expect(await savedIn(world)).toBe(3);
+  });
+
   it('has a point per minute, hour or day', async () => {
     const world = await setup();
     const clock = new FakeClock();
