@@ -357,6 +357,8 @@ describeEngines(
       await producer.enqueue('q', 0);
       await worker.events.until('completed');
       await worker.workerChannel.untilListenCount(listenCount + 1);
+      // While it claims, it may listen to no queue.
+      await worker.workerChannel.untilListening('q');
 
       isHeldUp = true;
       await producer.enqueue('q', 1);
@@ -393,6 +395,8 @@ describeEngines(
       await producer.enqueue('q', 0);
       await worker.events.until('completed');
       await worker.workerChannel.untilListenCount(listenCount + 1);
+      // While it claims, it may listen to no queue.
+      await worker.workerChannel.untilListening('q');
       const late = new Promise<Awaited<ReturnType<World['start']>>>((resolve) => {
         committing = async () => {
           committing = undefined;
@@ -448,6 +452,8 @@ describeEngines(
       await elsewhere.producer.enqueue('q', 0);
       await worker.events.until('completed');
       await worker.workerChannel.untilListenCount(listenCount + 1);
+      // While it claims, it may listen to no queue.
+      await worker.workerChannel.untilListening('q');
 
       isSilent = true;
       for (let turn = 1; turn <= 5; turn++) {
