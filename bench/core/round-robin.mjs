@@ -14,7 +14,8 @@ export async function measureAll({ run, servers, options, results, stopping }) {
     const given = numbersOf(scenario, options);
     const keep = async (contestant, result) => {
       const profile = profileOf(scenario, contestant);
-      const made = fingerprint(results.data.contestants[contestant.id], profile);
+      const { contestants, machine } = results.data;
+      const made = fingerprint(contestants[contestant.id], profile, machine);
       results.add(scenario.id, contestant.id, { at: new Date().toISOString(), profile, made, given, ...result });
       await results.write();
     };

@@ -1,7 +1,7 @@
 import { scenarios } from '../scenarios/index.mjs';
 import { figuresOf } from './figures.mjs';
 import { fine } from './numbers.mjs';
-import { remarks, scenarioTable, summaryTable, table } from './tables.mjs';
+import { OLD, remarks, scenarioTable, summaryTable, table } from './tables.mjs';
 
 /**
  * The report as Markdown. Every figure, setting and version in it comes from `data`; the descriptions come from the
@@ -14,10 +14,11 @@ export function documentOf(data, charts) {
   return [
     '<!-- Written by `npm run report` in bench, from the results there. -->',
     '# Benchmarks',
-    opening(data),
+    opening(data, rows),
     '## At a glance',
     'In brackets: as a multiple of the best peer. If the unit is milliseconds or a share of a core, less is better.',
     summaryTable(rows),
+    ...(rows.some(({ figures }) => figures.some(({ isOld }) => isOld)) ? [`†: with figures that were ${OLD}.`] : []),
     '## How to read this',
     READING,
     ...rows.flatMap(({ scenario, figures }) => section(scenario, figures, charts[scenario.id])),
@@ -46,10 +47,11 @@ const READING = `- **Every run of a handler is counted.** A job that was lost, o
 const SETTINGS = `The programs pass on exactly these objects. Each scenario names the one it uses. \`bulkChunk\` is the
 number of jobs per call of the bulk interface, if their payloads have no more than 5 MB together.`;
 
-function opening({ machine, runs, contestants }) {
-  const moments = Object.values(runs)
-    .flatMap((byContestant) => Object.values(byContestant).flat())
-    .map(({ at }) => at)
+function opening({ machine, contestants }, rows) {
+  const all = rows.flatMap(({ figures }) => figures);
+  const current = all.filter(({ isOld }) => !isOld);
+  const moments = (current.length > 0 ? current : all)
+    .flatMap(({ runs }) => runs.map(({ at }) => at))
     .sort((a, b) => a.localeCompare(b));
   const days = [...new Set([moments[0], moments.at(-1)].map((at) => at.slice(0, 10)))].join(' to ');
   const { version, commit } = Object.values(contestants).find(({ library }) => library)?.library ?? {};

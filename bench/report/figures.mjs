@@ -4,14 +4,17 @@ import { median, percentile } from '../core/statistics.mjs';
 
 /** The result of one contestant's runs of one scenario: `of` reads a number from each run. */
 export class Figure {
-  /** @param runs of one contestant, in the order of measuring */
-  constructor(id, contestant, runs) {
+  /**
+   * @param runs of one contestant, in the order of measuring
+   * @param machine the machine of the last run of any contestant
+   */
+  constructor(id, contestant, runs, machine) {
     Object.assign(this, { id, contestant, runs });
     this.failed = runs.find((run) => run.failed)?.failed.split('\n')[0];
     // One run with a lost or doubled job is enough, because other losses may be undetected.
     this.void = runs.find((run) => run.void)?.void;
     this.counts = !this.failed && !this.void;
-    this.isOld = runs.some(({ profile, made }) => made !== fingerprint(contestant, profile));
+    this.isOld = runs.some(({ profile, made }) => made !== fingerprint(contestant, profile, machine));
   }
 
   /** The median, the quartiles and the range; null if the figure does not count or no run has the number. */
@@ -26,8 +29,9 @@ export class Figure {
 
 /** The figures of one scenario, ours first. */
 export function figuresOf(data, scenario) {
-  const runs = data.runs[scenario.id] ?? {};
-  return contestants.filter(({ id }) => runs[id]).map(({ id }) => new Figure(id, data.contestants[id], runs[id]));
+  const { contestants: known, machine, runs: all } = data;
+  const runs = all[scenario.id] ?? {};
+  return contestants.filter(({ id }) => runs[id]).map(({ id }) => new Figure(id, known[id], runs[id], machine));
 }
 
 /** The best peer by a number, among those that `may` compete. */

@@ -83,12 +83,17 @@ export function scenarioTable(scenario, figures) {
 
 /** The reasons for missing numbers and other notes; empty if there are none. */
 export function remarks(figures) {
-  return figures
-    .flatMap((figure) => remarksOn(figure).map((remark) => `- ${figure.contestant.title}: ${remark}`))
-    .join('\n');
+  const areAllOld = figures.every(({ isOld }) => isOld);
+  const lines = figures.flatMap((figure) =>
+    remarksOn(figure, !areAllOld).map((remark) => `${figure.contestant.title}: ${remark}`),
+  );
+  return [...(areAllOld ? [`All figures were ${OLD}`] : []), ...lines].map((line) => `- ${line}`).join('\n');
 }
 
-function remarksOn(figure) {
+export const OLD =
+  'measured on another machine, or with other settings, packages or library code, than those listed here';
+
+function remarksOn(figure, saysIfOld) {
   const again = figure.of((run) => run.again || undefined);
   return [
     ...(figure.void ? [`void, ${figure.void}`] : []),
@@ -96,12 +101,13 @@ function remarksOn(figure) {
     ...(again
       ? [`stopped while busy, it left jobs in the queue that had run and will run again (${again.most} at most)`]
       : []),
-    ...(figure.isOld ? ['measured with earlier settings, packages or library code than those listed here'] : []),
+    ...(figure.isOld && saysIfOld ? [OLD] : []),
   ];
 }
 
 /**
- * This library's figures beside the best peers', scenario by scenario; in brackets, as a multiple of the best peer's.
+ * This library's figures beside the best peers', scenario by scenario; in brackets, as a multiple of the best peer's. A
+ * scenario with an old figure is marked by a dagger.
  */
 export function summaryTable(rows) {
   const ours = unique(
@@ -115,7 +121,7 @@ export function summaryTable(rows) {
       const cellOf = (figure) => (figure ? `${medianOf(figure, read, write)} (${figure.contestant.title})` : '');
       const beside = (value) => (peer ? ` (${times(value / peer.of(read).median)})` : '');
       return [
-        `${scenario.title}, ${unit}`,
+        `${scenario.title}, ${unit}${figures.some(({ isOld }) => isOld) ? ' †' : ''}`,
         ...ours.map(({ id }) => {
           const figure = figures.find((one) => one.id === id);
           return figure ? medianOf(figure, read, (value) => write(value) + beside(value)) || inPlaceOf(figure) : '';
