@@ -347,6 +347,21 @@ describeStores('a key', (setup) => {
     expect(await admin.get(dead[1]!)).toMatchObject({ state: 'dead' });
   });
 
+  it('is taken by the dead job of a retry, and not by a completed one before it', async () => {
+    const { jobs, admin, claim } = await setup();
+    const [completed] = await put(jobs, { key: 'k' });
+    await jobs.complete(finalBatchOf(await claim(), outcomes.complete));
+    const [dead] = await put(jobs, { key: 'k' });
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
+
+    const moved = await admin.retry([completed!.id, dead!.id]);
+    const [next] = await put(jobs, { key: 'k' });
+
+    expect(await admin.get(completed!.id)).toMatchObject({ state: 'completed' });
+    expect(moved).toEqual([dead!.id]);
+    expect(next).toMatchObject({ id: dead!.id, outcome: 'existing' });
+  });
+
   it('is owned again by a job replayed at a rate, and left by a job replayed into another queue', async () => {
     const { jobs, admin, claim } = await setup();
     const [stays] = await put(jobs, { key: 'stays' });

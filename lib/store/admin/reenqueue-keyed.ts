@@ -46,14 +46,18 @@ export function* reenqueueKeyed(
   lockedRows?: KeyRows,
 ): Work<number[]> {
   const rows = lockedRows ?? (yield* lockAndReadKeys(keysToReenqueue(reenqueues)));
-  const owners = new Map<number, KeyedReenqueue>();
+  const byId = new Map(reenqueues.map((each) => [each.id, each]));
   const free = new Set([...rows.keys()].filter((id) => !isKeyTaken(rows.get(id)!)));
-  for (const reenqueued of [...reenqueues].sort((a, b) => a.id - b.id)) {
-    if (free.delete(keyIdOf(reenqueued))) owners.set(reenqueued.id, reenqueued);
-  }
-  const moved = yield* reenqueue((id, overrides) => owners.has(id) || !keyToRestore(overrides));
-  const acquiring = moved.flatMap((id) => owners.get(id) ?? []);
-  yield* executeAll(inLockOrder(acquiring).map(({ id, queue, key }) => acquireKey(queue, key, id)));
+  const owners: KeyedReenqueue[] = [];
+  // Asked in the order of the ids, and only about jobs that would return: a completed one must not take a key from a dead one.
+  const moved = yield* reenqueue((id, overrides) => {
+    const reenqueued = byId.get(id);
+    if (!reenqueued) return !keyToRestore(overrides);
+    const isOwner = free.delete(keyIdOf(reenqueued));
+    if (isOwner) owners.push(reenqueued);
+    return isOwner;
+  });
+  yield* executeAll(inLockOrder(owners).map(({ id, queue, key }) => acquireKey(queue, key, id)));
   return moved;
 }
 
