@@ -65,7 +65,7 @@ export abstract class JobAdmin {
     InvalidOptionsError.throwIfAny('Cannot read the states of jobs', [problem]);
     checkIds(ids);
     const found: StateOfJob[] = [];
-    for (const batch of idBatchesOf([...new Set(ids)])) found.push(...(await this.#parts.store.states(batch)));
+    for (const batch of idBatchesOf(ids)) found.push(...(await this.#parts.store.states(batch)));
     return found;
   }
 

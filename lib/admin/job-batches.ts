@@ -99,7 +99,7 @@ export class JobBatches {
   async countStates(which: JobIds, signal?: AbortSignal): Promise<Map<JobState | 'unknown', number>> {
     const counts = new Map<JobState | 'unknown', number>();
     const unknown = new Set(idsOf(which));
-    for (const ids of idBatchesOf([...unknown])) {
+    for (const ids of idBatchesOf(which)) {
       signal?.throwIfAborted();
       for (const { id, state } of await this.parts.store.states(ids, this.parts.transaction)) {
         counts.set(state, (counts.get(state) ?? 0) + 1);

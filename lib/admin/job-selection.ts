@@ -54,8 +54,9 @@ export function isJobIds(which: JobSelection): which is JobIds {
   return typeof which === 'number' || Array.isArray(which);
 }
 
+/** Each id once, so that a job counts once, and changes once. */
 export function idBatchesOf(which: JobIds): Iterable<number[]> {
-  return batchesOf(idsOf(which), ADMIN_BATCH_SIZE);
+  return batchesOf([...new Set(idsOf(which))], ADMIN_BATCH_SIZE);
 }
 
 export function idsOf(which: JobIds): readonly number[] {

@@ -143,6 +143,17 @@ describeEngines('admin.cancel with a filter', (setup) => {
     expect((await admin.audit({ verb: 'cancel' })).entries).toMatchObject([{ count: 3 }]);
   });
 
+  it('counts a running job once if a list names it twice', async () => {
+    const world = await setup();
+    const { producer, admin, store } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await claimOne(store);
+
+    expect(await admin.cancel([id, id], { dryRun: true })).toBe(1);
+    expect(await admin.cancel([id, id])).toBe(1);
+    expect((await admin.audit({ verb: 'cancel' })).entries).toMatchObject([{ count: 1 }]);
+  });
+
   it.each([{ state: 'active' }, { worker: 'worker-1' }] as const)(
     'leaves jobs that match %j only after the search',
     async (filter) => {
