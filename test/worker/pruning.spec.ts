@@ -1,3 +1,4 @@
+import type { BlobStore } from '../../lib/job/codec/blob-options.js';
 import { describeEngines } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { blobsFor } from '../support/test-blobs.js';
@@ -6,6 +7,7 @@ import { blobsFor } from '../support/test-blobs.js';
 const FIRST_PRUNED_MS = 30_000;
 const PRUNED_EVERY_MS = 60_000;
 const BETWEEN_BATCHES_MS = 100;
+const BLOB_TIMEOUT_MS = 30_000;
 
 const HISTORY = `INSERT INTO sql_queue_history
   (id, queue, name, state, priority, attempt, created_at, finished_at, expires_at, payload) VALUES `;
@@ -46,4 +48,39 @@ describeEngines('a worker', (setup) => {
 
     expect(await keys()).toEqual([future]);
   });
+
+  it('goes on if the list of expired blobs never answers', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { store } = await blobsFor(world);
+    const never = new Promise<never>(() => undefined);
+    async function* expired(): AsyncGenerator<string> {
+      yield await never;
+    }
+    const { log } = await world.start({
+      clock,
+      blobs: { store: withMethods(store, { expired }) },
+      handlers: { q: () => 0 },
+    });
+
+    await clock.untilSleeping(FIRST_PRUNED_MS);
+    await clock.advance(FIRST_PRUNED_MS);
+    await clock.untilSleeping(BLOB_TIMEOUT_MS);
+    await clock.advance(BLOB_TIMEOUT_MS);
+    await clock.untilSleeping(PRUNED_EVERY_MS);
+
+    expect(log).toContainEqual(
+      expect.stringMatching(/warn: Cannot prune: .*list expired blobs: no answer within 30000 ms/),
+    );
+  });
 });
+
+function withMethods(store: BlobStore, methods: Partial<BlobStore>): BlobStore {
+  return {
+    put: (key, body, options) => store.put(key, body, options),
+    get: (key, options) => store.get(key, options),
+    delete: (key, options) => store.delete!(key, options),
+    expired: (before, options) => store.expired!(before, options),
+    ...methods,
+  };
+}

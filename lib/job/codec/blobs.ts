@@ -102,7 +102,8 @@ export class Blobs {
       this.#prunedAtMs = nowMs;
     } finally {
       over.abort();
-      await expired.return?.().catch(() => undefined);
+      // Not awaited: a list that never answers never returns either, and would keep the worker from all further pruning.
+      void (async () => expired.return?.())().catch(() => undefined);
     }
   }
 
