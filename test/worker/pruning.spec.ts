@@ -73,7 +73,56 @@ describeEngines('a worker', (setup) => {
       expect.stringMatching(/warn: Cannot prune: .*list expired blobs: no answer within 30000 ms/),
     );
   });
+
+  it('deletes the other expired blobs if one cannot be deleted, and says so', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { store, keys } = await blobsFor(world);
+    const [locked] = await putExpired(store, 3);
+    const broken = withMethods(store, {
+      delete: (key, options) => (key === locked ? Promise.reject(new Error('locked')) : store.delete!(key, options)),
+    });
+    const { log } = await world.start({ clock, blobs: { store: broken }, handlers: { q: () => 0 } });
+
+    await clock.untilSleeping(FIRST_PRUNED_MS);
+    await clock.advance(FIRST_PRUNED_MS);
+    await clock.untilSleeping(PRUNED_EVERY_MS);
+
+    expect(await keys()).toEqual([locked]);
+    expect(log).toContainEqual(expect.stringMatching(/warn: Cannot prune: .*delete a blob: locked/));
+  });
+
+  it('interrupts the deletion of many blobs for its other rows, and goes on later', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { store, keys } = await blobsFor(world);
+    await putExpired(store, 3);
+    const slow = withMethods(store, {
+      delete: async (key, options) => {
+        await clock.advance(20_000);
+        await store.delete!(key, options);
+      },
+    });
+    await world.start({ clock, blobs: { store: slow }, handlers: { q: () => 0 } });
+
+    await clock.untilSleeping(FIRST_PRUNED_MS);
+    await clock.advance(FIRST_PRUNED_MS);
+    await clock.untilSleeping(PRUNED_EVERY_MS);
+    const left = await keys();
+    await clock.advance(PRUNED_EVERY_MS);
+    await clock.untilSleeping(PRUNED_EVERY_MS);
+
+    expect(left).toHaveLength(1);
+    expect(await keys()).toEqual([]);
+  });
 });
+
+async function putExpired(store: BlobStore, count: number): Promise<string[]> {
+  const blobs = Array.from({ length: count }, (_, n) => `2020-12-31/${String(n).padStart(36, '0')}`);
+  const options = { signal: new AbortController().signal, expires: new Date(0) };
+  for (const key of blobs) await store.put(key, Buffer.from('x'), options);
+  return blobs;
+}
 
 function withMethods(store: BlobStore, methods: Partial<BlobStore>): BlobStore {
   return {
