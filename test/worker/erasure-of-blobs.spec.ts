@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { aesGcm } from '../../lib/extras/codecs/aes-gcm.js';
 import { toEnvelope } from '../../lib/job/codec/payload-codec.js';
 import { describeEngines } from '../support/engines.js';
 import { newJob } from '../support/jobs.js';
@@ -81,6 +82,29 @@ describeEngines('the erasure of a subject whose job has gone', (setup) => {
     expect(erased).toBe(2);
     expect(await files.keys()).toHaveLength(1);
     expect(await admin.get(id)).toMatchObject({ state: 'scheduled', payload: LONG });
+  });
+
+  it('deletes the blobs that a rotation of keys has written', async () => {
+    const world = await setup();
+    const files = await blobsFor(world);
+    const blobs = { store: files.store, over: '1kb' } as const;
+    const old = { id: 'old', key: randomBytes(32) };
+    const current = { id: 'current', key: randomBytes(32) };
+    const before = await world.start({ blobs, codec: aesGcm({ keys: [old] }), handlers: { q: (job) => job.payload } });
+    await before.producer.flow((f) => f.add('later', 'short', { after: f.add('q', LONG, SUBJECT) }));
+    const { jobId } = await before.events.until('completed');
+    await before.close();
+    const { admin } = await world.start({ blobs, codec: aesGcm({ keys: [current], older: [old] }), autoStart: false });
+
+    const rekeyed = await admin.rekey();
+    const written = await files.keys();
+    await admin.remove(jobId);
+    await admin.erase('user:ada');
+
+    expect(rekeyed).toMatchObject({ active: 0, undecodable: 0 });
+    // The payload and the result, and the result for the other job of the flow.
+    expect(written).toHaveLength(5);
+    expect(await files.keys()).toEqual([]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { pageSize } from '../../../common/lists.js';
 import type { ContentCodec } from '../../../job/codec/content-codec.js';
+import { isBlob } from '../../../job/codec/payload-codec.js';
 import { hasCode } from '../../../job/errors.js';
+import { ascending, idsOf } from '../../../job/identifiers.js';
 import { jobOverridesOf, readDate } from '../../../job/read-columns.js';
 import {
   executeAll,
@@ -12,6 +14,7 @@ import {
   type Values,
   type Work,
 } from '../../core/statement.js';
+import { rememberBlob } from '../../ends/subjects.js';
 import type { StoreParts } from '../../rows/store-parts.js';
 import { inArchive } from '../../tables/archive-options.js';
 import type { ContentStore } from './content-store.js';
@@ -23,6 +26,21 @@ type ContentRow = Record<string, string | number | null>;
 // Few, because each row may have a megabyte.
 const MAX_ROWS = 50;
 
+const optionsOf = (table: string) => `
+  SELECT id, options
+  FROM ${table}
+  WHERE id IN (:ids)`;
+
+/** A new blob, and the job whose payload or result it has. */
+interface StoredBlob {
+  readonly id: number;
+  readonly reference: string;
+}
+
+interface ContentWrite extends Statement {
+  readonly blobs: readonly StoredBlob[];
+}
+
 export function sqlContentStore({ blocking, archives }: StoreParts, codec: ContentCodec): ContentStore {
   const archiveTables = (archives?.tables ?? []).map((to) => ({
     ...ARCHIVE_TABLE,
@@ -30,19 +48,41 @@ export function sqlContentStore({ blocking, archives }: StoreParts, codec: Conte
     write: inArchive(ARCHIVE_TABLE.write, to),
   }));
 
+  const readOptions = [
+    optionsOf('{jobs}'),
+    optionsOf('{history}'),
+    ...(archives?.tables ?? []).map((to) => inArchive(optionsOf('{archive}'), to)),
+  ];
+
   async function rekeyRows(table: ContentTable, rows: readonly ContentRow[], dryRun: boolean) {
-    const writes: Statement[] = [];
+    const writes: ContentWrite[] = [];
     let [active, undecodable] = [0, 0];
     for (const row of rows) {
-      // A dry run stores no blobs.
-      const write = await writeOf(table, row, { from: codec, to: dryRun ? codec.inline : codec });
+      const isActive = Number(row['claim_id'] ?? 0) !== 0;
+      // Nothing is written, so no blob is stored.
+      const write = await writeOf(table, row, { from: codec, to: dryRun || isActive ? codec.inline : codec });
       if (write === 'undecodable') undecodable++;
-      else if (write && Number(row['claim_id'] ?? 0) !== 0) active++;
+      else if (write && isActive) active++;
       else if (write) writes.push(write);
     }
     if (dryRun || writes.length === 0) return { rekeyed: writes.length, active, undecodable };
-    const rekeyed = await blocking.transaction(() => writeAll(writes));
+    const rekeyed = await blocking.transaction(function* () {
+      const written = yield* writeAll(writes);
+      yield* rememberBlobs(writes.flatMap(({ blobs }) => blobs));
+      return written;
+    });
     return { rekeyed, active, undecodable };
+  }
+
+  /** So that an erasure finds them after their rows have gone: see ends/subjects.ts. */
+  function* rememberBlobs(blobs: readonly StoredBlob[]): Work<void> {
+    if (blobs.length === 0) return;
+    const ids = ascending([...new Set(idsOf(blobs))]);
+    const subjects = new Map<number, string | undefined>();
+    for (const sql of readOptions)
+      for (const { id, options } of yield* query<{ id: number; options: string | null }>(sql, { ids }))
+        subjects.set(Number(id), jobOverridesOf(options).subject);
+    yield* executeAll(blobs.flatMap(({ id, reference }) => rememberBlob(id, subjects.get(id), reference)));
   }
 
   return {
@@ -68,7 +108,8 @@ async function writeOf(
   table: ContentTable,
   row: ContentRow,
   codec: Recoder,
-): Promise<Statement | 'undecodable' | undefined> {
+): Promise<ContentWrite | 'undecodable' | undefined> {
+  const blobs: StoredBlob[] = [];
   const values: Record<string, string | number | null> = {};
   const due = dueOf(row);
   let isCurrent = true;
@@ -77,6 +118,8 @@ async function writeOf(
       const stored = row[column] as string | null;
       const encoded = stored === null ? null : await reencode(codec, stored, kind, due);
       isCurrent &&= encoded === stored;
+      if (encoded !== null && encoded !== stored && isBlob(encoded))
+        blobs.push({ id: Number(row['needs'] ?? row['id']), reference: encoded });
       values[column] = encoded;
       values[`${column}Start`] = startOf(stored ?? '');
     }
@@ -85,7 +128,7 @@ async function writeOf(
     throw error;
   }
   for (const column of Object.keys(table.start)) values[column] = row[column]!;
-  return isCurrent ? undefined : { sql: table.write, values };
+  return isCurrent ? undefined : { sql: table.write, values, blobs };
 }
 
 /** Rows other than those of jobs that are not finished have neither column. */
