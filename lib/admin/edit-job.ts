@@ -5,7 +5,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys, requireOptions } from '../job/expectation.js';
 import type { JobRecord, NewJob } from '../job/job.js';
 import { checkJobId } from '../job/identifiers.js';
-import { readDate } from '../job/read-columns.js';
+import { jobOverridesOf, readDate } from '../job/read-columns.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 
@@ -100,6 +100,10 @@ export async function duplicateJob(parts: AdminParts, id: number, given: Duplica
   const copy = await own.store.copyOf(id, manager);
   if (!copy) return null;
   const { queue, name } = copy;
+  const { expiresInMs = Infinity } = jobOverridesOf(copy.overrides);
+  InvalidOptionsError.throwIfAny(where, [
+    expected(expiresInMs > (delayMs ?? 0), `delay to be shorter than expiresIn of the job, ${expiresInMs} ms`, delay),
+  ]);
   const due = { delayMs, runAtMs };
   const job: NewJob = {
     ...copy,

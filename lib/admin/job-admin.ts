@@ -226,7 +226,8 @@ export abstract class JobAdmin {
 
   /**
    * Enqueues a copy of a job in any state, with its options, and without its key and its flow. Resolves with the id of the
-   * copy, or with null if the job does not exist. Rejects with PayloadInvalidError or PayloadTooLargeError like `enqueue`.
+   * copy, or with null if the job does not exist. Rejects like `enqueue`, also for a `delay` that is not shorter than the
+   * `expiresIn` of the job.
    */
   duplicate(id: number, differences: DuplicateOptions = {}): Promise<number | null> {
     return duplicateJob(this.#parts, id, differences);

@@ -203,6 +203,18 @@ describeEngines('admin.duplicate', (setup) => {
     expect(await admin.get(later!)).toMatchObject({ state: 'scheduled', payload: 'other', priority: 5, group: 'a' });
   });
 
+  it('rejects a delay after which the copy would expire at once', async () => {
+    const world = await setup();
+    const { admin, producer } = await idle(world);
+    const { id } = await producer.enqueue('q', 0, { expiresIn: '1h' });
+
+    await expect(admin.duplicate(id, IN_AN_HOUR)).rejects.toThrow(
+      /Cannot duplicate job .*delay to be shorter than expiresIn of the job, 3600000 ms, got "1h"/,
+    );
+    expect(await admin.duplicate(id, { delay: '59m' })).toEqual(expect.any(Number));
+    expect(await admin.counts('q')).toMatchObject({ scheduled: 1 });
+  });
+
   it('resolves with null for an unknown job, and rejects unknown differences', async () => {
     const world = await setup();
     const { admin } = await idle(world);
