@@ -117,11 +117,18 @@ describeEngines('groups', (setup) => {
       await producer.enqueue('q', before, { group: 'a' });
       await events.until(before === 'ended' ? 'completed' : 'started');
 
+      const waits = () => clock.sleeps.filter((ms) => ms > 300_000 && ms <= 600_000).length;
+      const hasStarted = () => events.of('started').length === 2;
       await producer.enqueue('q', 'next', { group: 'a' });
-      await eventually(() => clock.sleeps.some((ms) => ms > 300_000 && ms <= 600_000));
-      await clock.advance(600_000);
+      await eventually(() => waits() > 0);
+      // The answer of a claim that was under way makes the worker wait once more. It polls after an hour.
+      while (!hasStarted()) {
+        const earlier = waits();
+        await clock.advance(600_000);
+        await eventually(() => hasStarted() || waits() > earlier);
+      }
+      expect(clock.elapsedMs).toBeLessThan(3_600_000);
 
-      await events.untilCount(2, 'started');
       open();
       await events.untilCount(2, 'completed');
     },
