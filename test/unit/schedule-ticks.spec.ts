@@ -255,6 +255,20 @@ describe('cron ticks', () => {
       for (const count of [1, 2, 7, 1_000]) expect(ticks.last(count, from, to)).toEqual(forwards.slice(-count));
     }
   });
+
+  it('looks for missed ticks no further back than the outage, however many may run', () => {
+    const ticks = new CronTicks('0 3 * * *', 'Europe/Berlin');
+    const end = Date.parse('2026-06-15T12:00Z');
+    const timeOf = (fromMs: number) => {
+      const start = performance.now();
+      ticks.last(1_000, fromMs, end);
+      return performance.now() - start;
+    };
+
+    const longMs = timeOf(0);
+
+    expect(Math.min(...[1, 2, 3].map(() => timeOf(end - 86_400_000)))).toBeLessThan(longMs / 10);
+  });
 });
 
 describe('due ticks', () => {

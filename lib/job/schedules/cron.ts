@@ -37,16 +37,24 @@ export class CronTicks {
   last(count: number, fromMs: number, toMs: number): number[] {
     // Without the ticks after gaps, and with at most one repetition of each tick. So there are at least as many from the
     // first of them on, if their first occurrences count.
-    const [first = toMs] = this.#cron
-      .previousRuns(this.#wallClock ? 2 * count : count, new Date(toMs))
-      .map((run) => run.getTime())
-      .filter((tick) => tick < toMs)
-      .sort((a, b) => a - b);
+    const first = this.#firstRun(this.#wallClock ? 2 * count : count, fromMs, toMs);
     const ticks: number[] = [];
     const isFirstShown = !this.#wallClock || !this.#zone.isSetBackNear(first);
     let tick = this.next(Math.max(fromMs, isFirstShown ? first : first - MAX_SHIFT_MS) - 1);
     for (; tick !== null && tick < toMs; tick = this.next(tick)) ticks.push(tick);
     return ticks.slice(-count);
+  }
+
+  /**
+   * The first of the last `count` runs before `toMs`; `toMs` if there is none. Takes more and more of them until one is not
+   * later than `fromMs`: a thousand runs block the event loop for long.
+   */
+  #firstRun(count: number, fromMs: number, toMs: number): number {
+    for (let size = 1; ; size *= 4) {
+      const runs = this.#cron.previousRuns(Math.min(size, count), new Date(toMs)).map((run) => run.getTime());
+      const first = Math.min(toMs, ...runs);
+      if (first <= fromMs || runs.length < size || size >= count) return first;
+    }
   }
 
   #nextRun(ms: number): number | null {
