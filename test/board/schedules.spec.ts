@@ -1,5 +1,6 @@
+import { Cron } from 'croner';
 import { DataSource } from 'typeorm';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { freshConnection } from './support/board-app.js';
 import { useBrowser } from './support/board-browser.js';
 
@@ -79,6 +80,22 @@ describe('the schedules on the board', () => {
       '0 ticks in the next 24 hours',
       '0 ticks in the next 24 hours',
     ]);
+  });
+
+  it('are read without a search for the ticks of later days', async () => {
+    const { read, schedules } = await start();
+    const yearly = { queue: 'report', cron: '0 3 1 1 *' };
+    for (let n = 0; n < 10; n++) await schedules.upsert(`yearly${n}`, yearly);
+    await schedules.upsert('ending', { queue: 'report', every: '1h', until: new Date(Date.now() + 6 * 3_600_000) });
+    const searches = vi.spyOn(Cron.prototype, 'nextRun');
+    onTestFinished(() => searches.mockRestore());
+
+    const { body } = await read('schedules');
+
+    const ending = body.schedules.find(({ name }: { name: string }) => name === 'ending');
+    expect(ending.ticks).toHaveLength(6);
+    expect(body.schedules).toHaveLength(11);
+    expect(searches.mock.calls.length).toBeLessThan(100);
   });
 
   it('are late by the clock of the database, which is a problem of their queue', async () => {

@@ -50,8 +50,9 @@ export async function readPastTicks(call: BoardCall) {
 function ticksOfDay(schedules: BoardCall['schedules'], schedule: ScheduleRecord): Date[] {
   try {
     const now = systemClock.now();
-    const ticks = schedules.preview(timesOf(schedule), MAX_TICKS, now);
-    return ticks.filter((tick) => tick.getTime() <= now.getTime() + DAY_MS);
+    const end = new Date(now.getTime() + DAY_MS);
+    const { until } = schedule;
+    return schedules.preview({ ...timesOf(schedule), until: until && until < end ? until : end }, MAX_TICKS, now);
   } catch (error) {
     if (hasCode(error, 'INVALID_OPTIONS')) return [];
     throw error;
