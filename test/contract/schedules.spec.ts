@@ -394,6 +394,20 @@ describeStores('schedules', (setup, { server }) => {
     expect((await world.schedules.setPaused('bad', false)).nextAtMs).toBeGreaterThan(0);
   });
 
+  it('that another program has paused have no ticks until they are resumed', async () => {
+    const world = await setup();
+    for (const name of ['paused', 'good']) await world.schedules.upsert(newSchedule({ name }));
+    await world.sql(`UPDATE sql_queue_schedules SET paused = 1 WHERE name = 'paused'`);
+    world.advance(HOUR_MS);
+
+    expect((await world.schedules.runTicks([])).jobs).toHaveLength(1);
+
+    expect(await world.schedules.get('paused')).toMatchObject({ isPaused: true, nextAt: null, lastJobId: null });
+    await world.schedules.setPaused('paused', false);
+    world.advance(HOUR_MS);
+    expect((await world.schedules.runTicks([])).jobs).toHaveLength(2);
+  });
+
   it('run through years of an outage without a loop over every tick', async () => {
     const world = await setup();
     const schedules: NewSchedule[] = [

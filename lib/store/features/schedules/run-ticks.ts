@@ -117,6 +117,8 @@ function* previousStates(rows: readonly ScheduleRow[]): Work<ReadonlyMap<number,
 }
 
 function plan(row: DatedRow, previousState: string | undefined): DueSchedule | { problem: string } {
+  // Another program has set `paused` alone.
+  if (row.paused !== 0) return { name: row.name, next: null, ticks: 0, jobs: [], lastAtMs: null };
   const read = readSchedule(row);
   if ('problem' in read) return read;
   const { schedule } = read;
