@@ -377,6 +377,8 @@ describeStores('schedules', (setup, { server }) => {
     ['neither cron nor every', 'every_ms = NULL'],
     ['options that are no JSON', `options = '{'`],
     ['an unknown policy', `missed = 'never'`],
+    ['an unknown rule against overlaps', `overlap = 'never'`],
+    ['a time in seconds, which would be thousands of jobs', 'every_ms = 60'],
   ])('with %s are paused alone', async (_title, change) => {
     const world = await setup();
     for (const name of ['bad', 'good']) await world.schedules.upsert(newSchedule({ name }));

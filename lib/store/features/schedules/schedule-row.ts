@@ -49,9 +49,14 @@ export function readSchedule(row: ScheduleRow): { schedule: NewSchedule } | { pr
     expected(isName(row.queue), `queue to be ${NAME_EXPECTED}`, row.queue),
     expected(isName(row.job_name), `job_name to be ${NAME_EXPECTED}`, row.job_name),
     expected((row.cron === null) !== (everyMs === null), 'either cron or every_ms', [row.cron, everyMs]),
-    expected(everyMs === null || isWhole(everyMs, 1, Number.MAX_SAFE_INTEGER), 'every_ms to be 1 or more', everyMs),
+    expected(everyMs === null || isWhole(everyMs, 100, Number.MAX_SAFE_INTEGER), 'every_ms to be 100 or more', everyMs),
     expected(isWhole(jitterMs, 0, Number.MAX_SAFE_INTEGER), 'jitter_ms to be 0 or more', jitterMs),
     expected(['skip', 'once', 'all'].includes(row.missed), `missed to be 'skip', 'once' or 'all'`, row.missed),
+    expected(
+      ['allow', 'skip', 'one-waiting'].includes(row.overlap),
+      `overlap to be 'allow', 'skip' or 'one-waiting'`,
+      row.overlap,
+    ),
     expected(isWhole(row.missed_limit, 1, 1_000), 'missed_limit to be 1 to 1000', row.missed_limit),
     'problem' in overrides ? `options: ${overrides.problem}` : undefined,
   ].filter((line) => line !== undefined);
