@@ -1,6 +1,8 @@
 import { groupBy } from '../common/lists.js';
 import type { JobLogger } from '../common/logger.js';
+import { isWorkedHere } from '../job/queue-pattern.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
+import type { NewSchedule } from '../job/schedules/schedule.js';
 import type { OpenStore } from '../store/open-store.js';
 import type { ScheduleStore } from '../store/features/schedules/schedule-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
@@ -12,6 +14,7 @@ interface PruneSettings {
   readonly auditRetentionMs: number | false;
   readonly codec: Pick<ContentCodec, 'blobs'> | undefined;
   readonly logger: JobLogger;
+  readonly workerOptions: Parameters<typeof isWorkedHere>[0];
 }
 
 /** The tables from which every worker deletes old rows. */
@@ -21,7 +24,7 @@ export function pruneTasks(
   settler: Pick<FlowSettler, 'sweep'>,
   code: CodeSchedules,
   keepUndeclaredMs: number | false,
-  { auditRetentionMs, codec, logger }: PruneSettings,
+  { auditRetentionMs, codec, logger, workerOptions }: PruneSettings,
 ): PruneTask[] {
   const { blobs } = codec ?? {};
   return [
@@ -40,20 +43,26 @@ export function pruneTasks(
     () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
     ...(blobs ? [() => blobs.prune().then(() => 0)] : []),
-    () => pruneSchedules(schedules, code, keepUndeclaredMs, logger),
+    () => pruneSchedules(schedules, ownSchedules(code, workerOptions), code.revision, keepUndeclaredMs, logger),
   ];
+}
+
+/** Of the queues that this process works. Those of other queues are declared by the processes that run their ticks. */
+function ownSchedules({ declared }: CodeSchedules, options: PruneSettings['workerOptions']): NewSchedule[] {
+  return [...declared.values()].filter(({ job }) => isWorkedHere(options, job.queue));
 }
 
 async function pruneSchedules(
   store: ScheduleStore,
-  { declared, revision }: CodeSchedules,
+  own: readonly NewSchedule[],
+  revision: string,
   keepUndeclaredMs: number | false,
   logger: JobLogger,
 ): Promise<number> {
-  const missing = await store.keepDeclared([...declared.keys()]);
-  if (missing.length > 0)
+  const missing = new Set(await store.keepDeclared(own.map(({ name }) => name)));
+  if (missing.size > 0)
     await store.declare(
-      [...missing].map((name) => declared.get(name)!),
+      own.filter(({ name }) => missing.has(name)),
       revision,
     );
   const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);

@@ -105,7 +105,12 @@ export class Actor {
     const { stores, logger, settler, notifier } = engine.opened;
     this.#logWriter = new JobLogWriter(stores.jobLogs, SILENT, clock, logger);
     const schedules = { declared: new Map(), revision: '' };
-    const settings = { auditRetentionMs: false, codec: undefined, logger } as const;
+    const settings = {
+      auditRetentionMs: false,
+      codec: undefined,
+      logger,
+      workerOptions: {},
+    } as const;
     this.#pruneTasks = pruneTasks(
       { ...stores, jobs: { ...stores.jobs, cleanUp: async () => 0 } },
       notifier,

@@ -167,6 +167,29 @@ describeEngines('schedules in workers', (setup) => {
     expect(await events.until('completed')).toMatchObject({ jobId: id, result: 'mine' });
   });
 
+  it('of queues that the process does not work are left to the processes that work them', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { schedules } = await world.start({
+      clock,
+      worker: { queues: { exclude: ['other'] } },
+      handlers: { q: () => undefined, other: () => undefined },
+      declaredSchedules: [
+        newSchedule({ name: 'mine' }),
+        newSchedule({ name: 'theirs', job: newJob({ queue: 'other' }) }),
+      ],
+    });
+    await world.dataSource.query(`DELETE FROM sql_queue_schedules`);
+
+    // A worker declares its schedules again if they are gone.
+    await eventually(async () => {
+      await clock.advance(60_000);
+      return (await schedules.get('mine')) !== null;
+    });
+
+    expect((await schedules.list()).map(({ name }) => name)).toEqual(['mine']);
+  });
+
   it('log a schedule that a newer revision has declared differently, and leave it', async () => {
     const world = await setup();
     const handlers = { q: () => undefined };
