@@ -81,6 +81,7 @@ describe('@Schedule()', () => {
   it.each([
     [{ cron: 'every day' }, 'expected cron to be a cron expression, got "every day"'],
     [{ cron: '* * * *' }, 'expected cron to be a cron expression, got "* * * *"'],
+    [{ cron: '2020-01-01T03:00:00' }, 'expected cron to be a cron expression, got "2020-01-01T03:00:00"'],
     [{ cron: `${'1,'.repeat(99)}1 * * * *` }, 'expected cron to be a cron expression of at most 200 characters'],
     [{}, 'expected cron or every, got neither'],
     [{ every: '1h', tz: 'UTC' }, 'expected tz beside cron, got it beside every'],

@@ -21,6 +21,8 @@ export class CronTicks {
     this.#zone = new ZoneOffsets(timezone);
     this.#cron = new Cron(expression, { timezone, paused: true, mode: '5-or-6-parts' });
     const fields = expression.trim().split(/\s+/);
+    // croner also takes a date, which would run once, or never.
+    if (fields.length < 5 && !expression.includes('@')) throw new Error('five or six fields are required');
     const hours = fields.at(-4);
     if (hours !== undefined && !hours.includes('*'))
       this.#wallClock = new Cron(expression, { timezone: 'UTC', paused: true, mode: '5-or-6-parts' });
