@@ -93,7 +93,8 @@ describe('the schedules on the board', () => {
     const { body } = await read('schedules');
 
     const ending = body.schedules.find(({ name }: { name: string }) => name === 'ending');
-    expect(ending.ticks).toHaveLength(6);
+    // One less if an hour has begun meanwhile.
+    expect([5, 6]).toContain(ending.ticks.length);
     expect(body.schedules).toHaveLength(11);
     expect(searches.mock.calls.length).toBeLessThan(100);
   });
