@@ -398,15 +398,15 @@ describeStores('schedules', (setup, { server }) => {
 
   it('that another program has paused have no ticks until they are resumed', async () => {
     const world = await setup();
-    for (const name of ['paused', 'good']) await world.schedules.upsert(newSchedule({ name }));
+    for (const name of ['paused', 'good']) await world.schedules.upsert(newSchedule({ name, everyMs: LONG_MS }));
     await world.sql(`UPDATE sql_queue_schedules SET paused = 1 WHERE name = 'paused'`);
-    world.advance(HOUR_MS);
+    world.advance(LONG_MS);
 
     expect((await world.schedules.runTicks([])).jobs).toHaveLength(1);
 
     expect(await world.schedules.get('paused')).toMatchObject({ isPaused: true, nextAt: null, lastJobId: null });
     await world.schedules.setPaused('paused', false);
-    world.advance(HOUR_MS);
+    world.advance(LONG_MS);
     expect((await world.schedules.runTicks([])).jobs).toHaveLength(2);
   });
 
