@@ -140,7 +140,7 @@ export class Waiter {
       return await this.waitFor(id, options, queue);
     } catch (error) {
       // If the cancellation fails, the job runs, and its result is pruned.
-      if (!FINAL_ERROR_CODES.some((code) => hasCode(error, code))) await cancel(id).catch(() => undefined);
+      if (!isFinalErrorOf(id, error)) await cancel(id).catch(() => undefined);
       throw error;
     } finally {
       this.#registration.delete(id);
@@ -218,6 +218,12 @@ export class Waiter {
     const { completedMs } = this.parts.optionsFor(job.queue).retention;
     if (jobRetentionMs(job.overrides, true, completedMs) === false) wait.reject(new ResultNotKeptError(id, job.queue));
   }
+}
+
+/** The reason of the caller's signal may be the error of another job. */
+function isFinalErrorOf(id: number, error: unknown): boolean {
+  const isFinal = FINAL_ERROR_CODES.some((code) => hasCode(error, code));
+  return isFinal && (error as JobNotFoundError).jobId === id;
 }
 
 function closedError(): StoreUnavailableError {

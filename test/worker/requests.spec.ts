@@ -53,6 +53,27 @@ describeEngines('a request', (setup) => {
     await eventually(async () => Object.keys(await countRemainingRows(world)).length === 0);
   });
 
+  it('is withdrawn by its signal if the reason is the error of another request', async () => {
+    const { world, producer } = await pair({
+      handlers: {
+        bad: () => {
+          throw new RangeError('no luck');
+        },
+      },
+    });
+    const word = new AbortController();
+    const waiting = producer.request('unserved', 0, { signal: word.signal });
+    waiting.catch(() => undefined);
+    await eventually(async () => Object.keys(await countRemainingRows(world, 'waits')).length > 0);
+
+    const failure: unknown = await producer.request('bad', 0, { retry: 1 }).catch((error: unknown) => error);
+    word.abort(failure);
+
+    await expect(waiting).rejects.toBe(failure);
+    expect(failure).toMatchObject({ code: 'JOB_FAILED' });
+    expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+  });
+
   it('names the cause in its timeout if a handler requests from its own queue, which has no free slot', async () => {
     const world = await setup();
     const engine = await world.start({
