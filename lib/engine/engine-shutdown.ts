@@ -6,7 +6,7 @@ import type { EngineBase } from './subsystems.js';
 
 // The worker and the event listeners have this time to stop after the shutdown timeout.
 const STOP_TIMEOUT_MS = 4_750;
-// Most databases that answer at all need milliseconds.
+// A database that answers needs some milliseconds. One that hangs must not delay the shutdown for long.
 const LAST_SAVES_TIMEOUT_MS = 1_000;
 // Other processes that miss the final notifications find the changes with their next poll.
 const FINAL_NOTIFICATIONS_TIMEOUT_MS = 400;
@@ -32,7 +32,7 @@ export class EngineShutdown {
     const endsAt = core.clock.monotonic() + core.workerOptions.shutdownTimeoutMs + STOP_TIMEOUT_MS;
     await this.runner.stop();
     await events.feed.stop(endsAt - core.clock.monotonic());
-    // Of the attempts that have ended here. Those of later calls follow before the connections close.
+    // Saves the metrics of the attempts that have ended, and settles their flows. `close()` does so for later attempts.
     const saved = Promise.all([settler.stop(), recorder.stop()]);
     await withTimeout(core.clock, Math.min(LAST_SAVES_TIMEOUT_MS, endsAt - core.clock.monotonic()), saved);
   }
